@@ -1,0 +1,53 @@
+"""The sum of all force elements at a state, and their energies."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+class Applied(eqx.Module):
+    """What acts on the bodies besides the constraints."""
+
+    wrench: jax.Array  # (bodies, 6) force and moment at the mass centres, global axes
+    stored: jax.Array  # () J, potential energy of gravity, springs, rotors
+    dissipated: jax.Array  # () W
+    supplied: jax.Array  # () W, by motors and applied loads
+    rotor_rows: jax.Array  # (rotors, bodies, 6) direction of each rotor's joint coordinate
+    rotor_inertia: jax.Array  # (rotors,) reflected inertia
+    rotor_gamma: jax.Array  # (rotors,) minus the part of the coordinate's acceleration that is not J a
+
+
+def total(structure, model, moving, memory, t):
+    bodies = structure.bodies
+    indices, wrenches = [], []
+    stored = dissipated = supplied = jnp.zeros(())
+    rotors = []
+    for load in model.loads:
+        index, wrench = load.wrenches(model, moving, memory, t)
+        indices.append(np.asarray(index))
+        wrenches.append(wrench)
+        stored = stored + load.stored(model, moving, memory, t)
+        dissipated = dissipated + load.dissipated(model, moving, memory, t)
+        supplied = supplied + load.supplied(model, moving, memory, t)
+        rotors.extend(load.rotors(model, moving))
+    if indices:
+        everything = np.concatenate(indices)
+        values = jnp.concatenate(wrenches)
+        if np.array_equal(everything, np.arange(bodies)):
+            sums = values
+        else:
+            sums = jnp.zeros((bodies + 1, 6)).at[everything].add(values)[:bodies]
+    else:
+        sums = jnp.zeros((bodies, 6))
+    if rotors:
+        rows = jnp.stack([_on_bodies(bodies, index, row) for index, row, _, _ in rotors])
+        inertia = jnp.stack([i for _, _, i, _ in rotors])
+        gamma = jnp.stack([g for _, _, _, g in rotors])
+    else:
+        rows, inertia, gamma = jnp.zeros((0, bodies, 6)), jnp.zeros(0), jnp.zeros(0)
+    return Applied(sums, stored, dissipated, supplied, rows, inertia, gamma)
+
+
+def _on_bodies(bodies, index, rows):
+    return jnp.zeros((bodies + 1, 6)).at[np.asarray(index)].add(rows)[:bodies]

@@ -1,0 +1,13 @@
+from .base import CONSTRAINED, FREE, AbstractRealisation, owns
+from .rows import parallel, radial
+
+
+class Cylindrical(AbstractRealisation):
+    """Pin that may slide and turn in its hole: axial and spin are free (P1 5, 6)."""
+
+    def motions(self):
+        return owns(CONSTRAINED, FREE, CONSTRAINED, FREE)
+
+    def rows(self, bearing_axes, journal_axes):
+        del bearing_axes, journal_axes
+        return (*radial(), *parallel())

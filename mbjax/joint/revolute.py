@@ -1,0 +1,14 @@
+from .base import CONSTRAINED, FREE, AbstractRealisation, owns
+from .rows import coincident, parallel
+
+
+class Revolute(AbstractRealisation):
+    """Hinge: points coincide and axes are parallel; only spin is free (P1 5-7). Between planar bodies, the rows that
+    their plane already fulfils fall away at assembly."""
+
+    def motions(self):
+        return owns(CONSTRAINED, CONSTRAINED, CONSTRAINED, FREE)
+
+    def rows(self, bearing_axes, journal_axes):
+        del bearing_axes, journal_axes
+        return (*coincident(), *parallel())

@@ -1,0 +1,13 @@
+from .base import CONSTRAINED, FREE, AbstractRealisation, owns
+from .rows import coincident
+
+
+class Spherical(AbstractRealisation):
+    """Ball joint: the two points coincide, rotation is free."""
+
+    def motions(self):
+        return owns(CONSTRAINED, CONSTRAINED, FREE, FREE)
+
+    def rows(self, bearing_axes, journal_axes):
+        del bearing_axes, journal_axes
+        return coincident()

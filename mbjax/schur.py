@@ -1,0 +1,134 @@
+"""The Schur complement S = J M^-1 J^T of the constraint rows and its solution.
+
+Jacobians are held per body and whitened (multiplied by M^-1/2), so S is a sum of small products that share a body.
+The factorisation is a dense Cholesky for small systems and block-tridiagonal along chains; it is shared by the primal
+and all tangents. Scaling to a unit diagonal and a shift of the order of its own rounding error make it tolerant of
+poses where rows become dependent: what is lost then are multipliers of rows that exert no force there.
+"""
+
+import functools
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+class Whitened(eqx.Module):
+    """Constraint Jacobian per body and the mass matrix's inverse root."""
+
+    slots: jax.Array  # (bodies, k, 6): rows touching each body, times M^-1/2
+    extra: jax.Array  # (padded,) additions to the diagonal of S (rotor inertias, padding)
+
+
+def gather_slots(layout, jacobian):
+    """Row sides (rows, 2, 6) as per-body slots (bodies, k, 6)."""
+    flat = jnp.concatenate([jacobian.reshape(-1, 6), np.zeros((1, 6))])
+    return flat[layout.slots]
+
+
+def to_rows(layout, whitened, twist):
+    """J M^-1/2 x for a whitened twist (bodies, 6): one number per solver row."""
+    products = jnp.einsum("nkc,nc->nk", whitened.slots, twist).reshape(-1)
+    return jnp.sum(_padded(products)[layout.row_slots], axis=-1)
+
+
+def to_bodies(layout, whitened, multipliers):
+    """M^-1/2 J^T lambda: whitened forces (bodies, 6)."""
+    return jnp.einsum("nkc,nk->nc", whitened.slots, _padded(multipliers)[layout.slot_rows])
+
+
+def multiply(layout, whitened, multipliers):
+    """S lambda without forming S."""
+    return to_rows(layout, whitened, to_bodies(layout, whitened, multipliers)) + whitened.extra * multipliers
+
+
+def _padded(flat):
+    return jnp.concatenate([flat, np.zeros(1)])
+
+
+class Factor(eqx.Module):
+    """Scaled block-tridiagonal Cholesky factor."""
+
+    scale: jax.Array  # (padded,) 1 / sqrt(diagonal of S)
+    diagonal: jax.Array  # (blocks, size, size) lower triangular
+    lower: jax.Array  # (blocks, size, size) blocks below the diagonal; that of block 0 is zero
+
+
+def factorise(layout, whitened):
+    pairs = _padded(jnp.einsum("nkc,nlc->nkl", whitened.slots, whitened.slots).reshape(-1))
+    size = layout.size
+    extra = whitened.extra.reshape(layout.blocks, size)
+    diagonal = pairs[layout.diagonal[0]] + pairs[layout.diagonal[1]] + extra[:, :, None] * np.eye(size)
+    square = jnp.diagonal(diagonal, axis1=-2, axis2=-1)
+    scale = jax.lax.rsqrt(jnp.where(square > 0, square, 1.0))
+    diagonal = diagonal * scale[:, :, None] * scale[:, None, :] + _shift(layout) * np.eye(size)
+    if layout.blocks == 1:
+        return Factor(scale.reshape(-1), _cholesky(diagonal), jnp.zeros((1, 0, 0)))
+    below = (pairs[layout.lower[0]] + pairs[layout.lower[1]]) * scale[1:, :, None] * scale[:-1, None, :]
+    below = jnp.concatenate([np.zeros((1, size, size)), below])
+
+    def advance(previous, block):
+        d, e = block
+        w = _triangle(previous, e.T).T
+        factor = _cholesky(d - w @ w.T)
+        return factor, (factor, w)
+
+    _, (factors, lowers) = jax.lax.scan(advance, jnp.eye(size), (diagonal, below))
+    return Factor(scale.reshape(-1), factors, lowers)
+
+
+def _shift(layout):
+    """Just above the backward error of the factorisation: a singular matrix stays factorisable."""
+    return 8 * np.finfo(float).eps * layout.size * layout.blocks
+
+
+def _cholesky(matrix):
+    return jnp.linalg.cholesky(matrix, symmetrize_input=False)
+
+
+def _triangle(factor, right, trans=0):
+    return jax.scipy.linalg.solve_triangular(factor, right, lower=True, trans=trans)
+
+
+def back_substitute(layout, factor, right):
+    """S^-1 right with the factor as it is (no refinement)."""
+    scaled = (right * factor.scale).reshape(layout.blocks, layout.size)
+    if layout.blocks == 1:
+        return _triangle(factor.diagonal[0], _triangle(factor.diagonal[0], scaled[0]), 1) * factor.scale
+
+    def forward(previous, block):
+        d, w, b = block
+        x = _triangle(d, b - w @ previous)
+        return x, x
+
+    zero = jnp.zeros(layout.size)
+    _, half = jax.lax.scan(forward, zero, (factor.diagonal, factor.lower, scaled))
+    above = jnp.concatenate([factor.lower[1:], factor.lower[:1]])  # nothing is above the last block: lower[0] = 0
+
+    def backward(following, block):
+        d, w, b = block
+        x = _triangle(d, b - following @ w, 1)
+        return x, x
+
+    _, solution = jax.lax.scan(backward, zero, (factor.diagonal, above, half), reverse=True)
+    return solution.reshape(-1) * factor.scale
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
+def solve(layout, whitened, right):
+    """S^-1 right and the factor used; derivatives reuse the factorisation, d x = S^-1 (d right - dS x)."""
+    factor = factorise(layout, whitened)
+    return back_substitute(layout, factor, right), factor
+
+
+@solve.defjvp
+def _solve_jvp(layout, primals, tangents):
+    whitened, right = primals
+    whitened_dot, right_dot = tangents
+    factor = factorise(layout, whitened)
+    solution = back_substitute(layout, factor, right)
+    _, product_dot = jax.jvp(lambda w: multiply(layout, w, solution), (whitened,), (whitened_dot,))
+    solution_dot = back_substitute(layout, factor, right_dot - product_dot)
+    # The factor is handed on for reuse inside Newton corrections, whose own derivative does not need its tangent.
+    return (solution, factor), (solution_dot, jax.tree.map(jnp.zeros_like, factor))

@@ -1,0 +1,1 @@
+"""Time integration: solvers, step control, constraint stabilisation, sensitivities."""

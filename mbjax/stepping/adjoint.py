@@ -1,0 +1,366 @@
+"""How derivatives go through a simulation.
+
+- `Tangents` (default): state and sensitivities are integrated together and both are in the error norm, so a
+  derivative is as accurate as the motion. Reverse-mode requests (`jax.grad`) are answered by `Replay`.
+- `ForwardMode`: JAX differentiates the step sequence of the plain run. Cheaper, and only as accurate as the steps
+  that were chosen for the motion alone: a converged motion does not vouch for its derivative.
+- `Replay`: reverse mode. The accepted steps of the plain run are recorded and replayed under checkpointing, so the
+  recomputation cannot take other steps than the run it differentiates. For many parameters and few outputs.
+"""
+
+import functools
+from abc import abstractmethod
+
+import equinox as eqx
+import equinox.internal as eqxi
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.extend.core import Primitive
+from jax.interpreters import ad, batching, mlir
+
+from . import loop
+from .steps import Adaptive, ErrorNorm
+
+
+class AbstractAdjoint(eqx.Module):
+    """Runs `integrate` so that its outputs have derivatives by its inputs (model, y0, memory, ts)."""
+
+    @abstractmethod
+    def run(self, method, model, y0, memory, ts, knots):
+        """Outputs (states and memory at ts) and progress."""
+
+
+class Tangents(AbstractAdjoint):
+    """State and sensitivities in one integration, sensitivities in the error norm; for up to about 30 parameters.
+
+    `jax.jacfwd` integrates all columns at once. Reverse mode falls back to `Replay` on the steps of the plain run.
+    """
+
+    def run(self, method, model, y0, memory, ts, knots):
+        return _with_tangents(method, model, y0, memory, ts, knots)
+
+
+class ForwardMode(AbstractAdjoint):
+    """Forward derivatives of the plain run's own step sequence."""
+
+    def run(self, method, model, y0, memory, ts, knots):
+        y0, outputs_of = _moving_times(method, model, y0, memory, ts)
+        outputs, spun, progress, _ = loop.integrate(method, model, y0, memory, jax.lax.stop_gradient(ts), knots)
+        return outputs_of(outputs), spun, progress
+
+
+class Replay(AbstractAdjoint):
+    """Reverse mode by recording the accepted steps and replaying them; `checkpoints` trades memory for time."""
+
+    checkpoints: int | None = eqx.field(static=True, default=None)
+
+    def run(self, method, model, y0, memory, ts, knots):
+        config, leaves, settings = _configure(method, model, y0, memory)
+
+        @jax.custom_vjp
+        def run(leaves, settings, ts, knots):
+            outputs, spun, progress, _ = loop.integrate(*config.open(leaves, settings), ts, knots)
+            return outputs, spun.spin, progress
+
+        def forward(leaves, settings, ts, knots):
+            out = run(leaves, settings, ts, knots)
+            return out, (leaves, settings, ts, knots, out[0])
+
+        def backward(saved, cotangents):
+            leaves, settings, ts, knots, outputs = saved
+            leaves_ct, y0_ct = self._pull(config, leaves, settings, ts, knots, cotangents[:2])
+            method, model, y0, memory = config.open(leaves, settings)
+            rates = jax.vmap(lambda t, y: method.flow(t, y, (model, memory)))(ts, outputs)
+            ts_ct = jnp.sum(rates * cotangents[0], axis=-1).at[0].add(-jnp.dot(rates[0], y0_ct))
+            return leaves_ct, [None] * len(settings), ts_ct, None
+
+        run.defvjp(forward, backward)
+        outputs, spin, progress = run(leaves, settings, ts, knots)
+        return outputs, type(memory)(spin), progress
+
+    def _pull(self, config, leaves, settings, ts, knots, cotangents):
+        _, pull = jax.vjp(lambda x: _replayed(self.checkpoints, config, x, settings, ts, knots), leaves)
+        (leaves_ct,) = pull(cotangents)
+        return leaves_ct, leaves_ct[config.index_of_y0()]
+
+
+def _moving_times(method, model, y0, memory, ts):
+    """Derivatives by the output times: zero in value, flow in derivative. Shifting the start moves the whole run."""
+    fixed = jax.lax.stop_gradient(ts)
+    args = (model, memory)
+    start = y0 - method.flow(fixed[0], jax.lax.stop_gradient(y0), jax.lax.stop_gradient(args)) * (ts[0] - fixed[0])
+
+    def outputs_of(outputs):
+        still = jax.lax.stop_gradient((outputs, args))
+        rates = jax.vmap(lambda t, y: method.flow(t, y, still[1]))(fixed, still[0])
+        return outputs + rates * (ts - fixed)[:, None]
+
+    return start, outputs_of
+
+
+def _configure(method, model, y0, memory):
+    """Split a run into its static half and two lists of arrays: those with derivatives, and settings without."""
+    inputs, fixed = eqx.partition((model, y0, memory), eqx.is_inexact_array)
+    leaves, treedef = jax.tree.flatten(inputs)
+    settings, frame = eqx.partition((method, fixed), eqx.is_array)
+    settings_leaves = [jax.lax.stop_gradient(x) for x in jax.tree.leaves(settings)]
+    return _Config(treedef, frame, jax.tree.structure(settings)), leaves, settings_leaves
+
+
+def _with_tangents(method, model, y0, memory, ts, knots):
+    """`integrate` whose tangents come from `_joint`."""
+    config, leaves, settings = _configure(method, model, y0, memory)
+
+    @jax.custom_jvp
+    def run(leaves, settings, ts, knots):
+        outputs, spun, progress, _ = loop.integrate(*config.open(leaves, settings), ts, knots)
+        return outputs, spun.spin, progress
+
+    @run.defjvp
+    def _(primals, tangents):
+        leaves, settings, ts, knots = primals
+        leaves_dot, _, ts_dot, _ = tangents
+        outputs, spin, progress = run(leaves, settings, ts, knots)
+        method, model, y0, memory = config.open(leaves, settings)
+        # Shifting the start moves the whole run; later outputs slide along the flow.
+        rates = jax.vmap(lambda t, y: method.flow(t, y, (model, memory)))(ts, outputs)
+        seeds = list(leaves_dot)
+        where_y0 = config.index_of_y0()
+        seeds[where_y0] = seeds[where_y0] - rates[0] * ts_dot[0]
+        sizes = (len(leaves), len(settings))
+        operands = (*leaves, *settings, ts, knots, *(d[None] for d in seeds))
+        outputs_dot, spin_dot = _tangents_p.bind(*operands, config=config, sizes=sizes)
+        outputs_dot = outputs_dot[0] + rates * ts_dot[:, None]
+        return (outputs, spin, progress), (outputs_dot, spin_dot[0], _no_tangent(progress))
+
+    outputs, spin, progress = run(leaves, settings, ts, jax.lax.stop_gradient(knots))
+    return outputs, type(memory)(spin), progress
+
+
+class _Config:
+    """Static half of a run, hashable, so that it can be the parameter of a primitive."""
+
+    def __init__(self, treedef, frame, settings_def):
+        self.treedef, self.frame, self.settings_def = treedef, frame, settings_def
+        frame_leaves, frame_def = jax.tree.flatten(frame)
+        self.key = (treedef, settings_def, frame_def, tuple(map(repr, frame_leaves)))
+
+    def __hash__(self):
+        return hash(self.key)
+
+    def __eq__(self, other):
+        return isinstance(other, _Config) and self.key == other.key
+
+    def open(self, leaves, settings):
+        """`(method, model, y0, memory)`."""
+        method, fixed = eqx.combine(jax.tree.unflatten(self.settings_def, settings), self.frame)
+        model, y0, memory = eqx.combine(jax.tree.unflatten(self.treedef, leaves), fixed)
+        return method, model, y0, memory
+
+    def index_of_y0(self):
+        """Position of y0 among the leaves: after those of the model."""
+        marked = jax.tree.unflatten(self.treedef, range(self.treedef.num_leaves))
+        return marked[1]
+
+
+def _no_tangent(tree):
+    """Zero tangents of bookkeeping."""
+
+    def zero(x):
+        if jnp.issubdtype(x.dtype, jnp.inexact):
+            return jnp.zeros_like(x)
+        return np.zeros(x.shape, jax.dtypes.float0)
+
+    return jax.tree.map(zero, tree)
+
+
+# --- joint integration of state and sensitivities ------------------------------------------------------------------
+
+
+def _joint(config, leaves, settings, ts, knots, seeds):
+    """Integrate state and `p` tangents together. `seeds` are stacked: each leaf has a leading axis p."""
+    method, model, y0, memory = config.open(leaves, settings)
+    norm = ErrorNorm(method.structure, method.steps if isinstance(method.steps, Adaptive) else Adaptive())
+    moment = loop.begin(method, model, y0, memory, ts[0])
+    model_dot, y0_dot, memory_dot = jax.tree.unflatten(config.treedef, seeds)
+    count = y0_dot.shape[0]
+    inexact, exact = eqx.partition(moment, eqx.is_inexact_array)
+    zeros = jax.tree.map(lambda x: jnp.zeros((count, *x.shape)), inexact)
+    moment_dot = eqx.tree_at(lambda m: (m.y, m.memory), zeros, (y0_dot, memory_dot))
+    relative = _relative_size(leaves, seeds)
+    model_moving, model_fixed = eqx.partition(model, eqx.is_inexact_array)
+    progress = loop.start(method, model, moment, ts, norm)
+    outputs_dot = jnp.full((ts.shape[0], count, y0.shape[0]), jnp.nan).at[0].set(y0_dot)
+    spin_dot = jnp.full((ts.shape[0], count, memory.spin.shape[0]), jnp.nan).at[0].set(memory_dot.spin)
+
+    def body(carry):
+        moment, moment_dot, progress, outputs_dot, spin_dot = carry
+        end, shortened = loop.aim(progress, ts, knots)
+        inexact, exact = eqx.partition(moment, eqx.is_inexact_array)
+
+        def step(model_moving, inexact):
+            model = eqx.combine(model_moving, model_fixed)
+            new, error, ok = loop.advance(method, model, eqx.combine(inexact, exact), progress.t, end, progress.jumped)
+            return *eqx.partition(new, eqx.is_inexact_array), error, ok
+
+        def push(seed, dot):
+            (new, rest, error, ok), (new_dot, _, error_dot, _) = jax.jvp(step, (model_moving, inexact), (seed, dot))
+            return (new, rest, error, ok), (new_dot, error_dot)
+
+        (new, rest, error, ok), (new_dot, error_dot) = jax.vmap(push, out_axes=(None, 0))(model_dot, moment_dot)
+        new = eqx.combine(new, rest)
+        finite = jnp.all(jnp.isfinite(new.y)) & jnp.all(jnp.isfinite(error)) & jnp.all(jnp.isfinite(error_dot))
+        size = jnp.maximum(
+            norm(error, moment.y, new.y),
+            norm.of_tangents(error_dot, moment_dot.y, new_dot.y, moment.y, new.y, relative),
+        )
+        if not isinstance(method.steps, Adaptive):
+            size = error
+        keep, following, state, result = loop.judge(method, progress, end, shortened, size, ok, finite, moment.y, new.y)
+        on_output, _ = loop.landed(progress, end, ts, knots)
+        row = jnp.minimum(progress.output, ts.shape[0] - 1)
+        write = keep & on_output
+        outputs_dot = outputs_dot.at[row].set(jnp.where(write, new_dot.y, outputs_dot[row]))
+        spin_dot = spin_dot.at[row].set(jnp.where(write, new_dot.memory.spin, spin_dot[row]))
+        progress = loop.update(method, progress, end, keep, following, state, result, ts, knots)
+        moment = loop.select(keep, new, moment)
+        return moment, loop.select(keep, new_dot, moment_dot), progress, outputs_dot, spin_dot
+
+    del exact
+    carry = (moment, moment_dot, progress, outputs_dot, spin_dot)
+    *_, outputs_dot, spin_dot = jax.lax.while_loop(lambda c: loop.unfinished(c[2], ts), body, carry)
+    return jnp.moveaxis(outputs_dot, 1, 0), jnp.moveaxis(spin_dot, 1, 0)
+
+
+def _relative_size(leaves, seeds):
+    """Largest relative parameter change that each seed stands for (p,)."""
+    ratios = []
+    for leaf, seed in zip(leaves, seeds, strict=True):
+        scale = jnp.max(jnp.abs(leaf), initial=0.0)
+        size = jnp.max(jnp.abs(seed.reshape(seed.shape[0], -1)), axis=-1, initial=0.0)
+        ratios.append(size / jnp.where(scale > 0, scale, 1.0))
+    return functools.reduce(jnp.maximum, ratios)
+
+
+def _joint_flat(*operands, config, sizes):
+    return _joint(config, *_split(operands, sizes))
+
+
+def _split(operands, sizes):
+    """leaves, settings, ts, knots, seeds."""
+    a, b = sizes
+    return (
+        list(operands[:a]),
+        list(operands[a : a + b]),
+        operands[a + b],
+        operands[a + b + 1],
+        list(operands[a + b + 2 :]),
+    )
+
+
+_tangents_p = Primitive("mbjax_tangents")
+_tangents_p.multiple_results = True
+
+
+@functools.partial(jax.jit, static_argnames=("config", "sizes"))
+def _tangents_impl(*operands, config, sizes):
+    return _joint_flat(*operands, config=config, sizes=sizes)
+
+
+_tangents_p.def_impl(lambda *operands, **params: list(_tangents_impl(*operands, **params)))
+mlir.register_lowering(_tangents_p, mlir.lower_fun(_joint_flat, multiple_results=True))
+
+
+@_tangents_p.def_abstract_eval
+def _(*operands, config, sizes):
+    out = jax.eval_shape(
+        functools.partial(_joint_flat, config=config, sizes=sizes),
+        *(jax.ShapeDtypeStruct(x.shape, x.dtype) for x in operands),
+    )
+    return [jax.core.ShapedArray(x.shape, x.dtype) for x in out]
+
+
+def _tangents_batch(operands, dims, *, config, sizes):
+    """Batching over seeds alone stacks them as more tangents of one run; anything else is a batch of runs."""
+    fixed = sum(sizes) + 2
+    if all(d is None for d in dims[:fixed]):
+        count = next(x.shape[d] for x, d in zip(operands, dims, strict=True) if d is not None)
+        seeds = []
+        for x, d in zip(operands[fixed:], dims[fixed:], strict=True):
+            full = jnp.broadcast_to(x, (count, *x.shape)) if d is None else jnp.moveaxis(x, d, 0)
+            seeds.append(full.reshape(count * full.shape[1], *full.shape[2:]))
+        outs = _tangents_p.bind(*operands[:fixed], *seeds, config=config, sizes=sizes)
+        return [o.reshape(count, -1, *o.shape[1:]) for o in outs], [0] * len(outs)
+    function = functools.partial(_joint_flat, config=config, sizes=sizes)
+    outs = jax.vmap(function, in_axes=tuple(None if d is None else d for d in dims))(*operands)
+    return list(outs), [0] * len(outs)
+
+
+batching.primitive_batchers[_tangents_p] = _tangents_batch
+
+
+def _tangents_transpose(cotangents, *operands, config, sizes):
+    """Reverse mode: pull the cotangents back through a replay of the plain run."""
+    fixed = sum(sizes) + 2
+    leaves, settings, ts, knots, _ = _split([*operands[:fixed], *operands[fixed:]], sizes)
+    count = operands[fixed].aval.shape[0]
+    ct = [jnp.zeros(c.aval.shape) if isinstance(c, ad.Zero) else c for c in cotangents]
+    _, pull = jax.vjp(lambda x: _replayed(None, config, x, settings, ts, knots), leaves)
+    pulled = [pull((ct[0][k], ct[1][k]))[0] for k in range(count)]
+    seeds_ct = [jnp.stack([p[i] for p in pulled]) for i in range(len(leaves))]
+    return [None] * fixed + seeds_ct
+
+
+ad.primitive_transposes[_tangents_p] = _tangents_transpose
+
+
+def _no_second_order(primals, tangents, **params):
+    raise NotImplementedError(
+        "The adjoint `Tangents` gives first derivatives only. For second derivatives use adjoint=ForwardMode()."
+    )
+
+
+ad.primitive_jvps[_tangents_p] = _no_second_order
+
+
+# --- reverse mode by replay ---------------------------------------------------------------------------------------
+
+
+def _replayed(checkpoints, config, leaves, settings, ts, knots):
+    """The run again on its own accepted steps, reverse-differentiable."""
+    method, model, y0, memory = config.open(leaves, settings)
+    fixed = jax.lax.stop_gradient((leaves, settings, ts, knots))
+    plain = config.open(fixed[0], fixed[1])
+    *_, progress, ends = loop.integrate(*plain, fixed[2], fixed[3], record=True)
+    ends, count = jax.lax.stop_gradient((ends, progress.accepted))
+    ts = fixed[2]
+    moment = loop.begin(method, model, y0, memory, ts[0])
+    outputs = jnp.zeros((ts.shape[0], y0.shape[0]))
+    spun = jnp.zeros((ts.shape[0], memory.spin.shape[0]))
+    outputs, spun = outputs.at[0].set(y0), spun.at[0].set(memory.spin)
+    zero = jnp.zeros((), dtype=int)
+
+    def body(carry):
+        moment, k, row, jumped, t, outputs, spun = carry
+        end = ends[k]
+        new, _, _ = loop.advance(method, model, moment, t, end, jumped)
+        on_output = end == ts[jnp.minimum(row, ts.shape[0] - 1)]
+        outputs = outputs.at[row].set(new.y, pred=on_output)
+        spun = spun.at[row].set(new.memory.spin, pred=on_output)
+        on_knot = jnp.any(end == fixed[3]) if knots.shape[0] else jnp.array(False)
+        return new, k + 1, row + on_output, on_knot, end, outputs, spun
+
+    carry = (moment, zero, zero + 1, jnp.array(False), ts[0], outputs, spun)
+    *_, outputs, spun = eqxi.while_loop(
+        lambda c: c[1] < count,
+        body,
+        carry,
+        max_steps=method.max_steps,
+        kind="checkpointed",
+        checkpoints=checkpoints,
+        buffers=lambda c: (c[5], c[6]),
+    )
+    # A run that failed has no derivative: NaN, never an invented number.
+    trust = jnp.where(progress.result == loop.SUCCESS, 1.0, jnp.nan)
+    return outputs * trust, spun * trust

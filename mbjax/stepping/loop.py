@@ -1,0 +1,260 @@
+"""The stepping loop: accepted steps, landing on output times and knots, bookkeeping. No host callback anywhere."""
+
+import diffrax
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from ..initial import spins
+from ..kinematics import motion
+from ..smooth import unwrap
+from ..state import Memory, flatten, position_rate
+from ..structure import Structure
+from . import explicit, implicit
+from .flow import Flow, sizes, unpack
+from .stabilise import AbstractStabilisation
+from .steps import Adaptive, ErrorNorm, Fixed
+
+SUCCESS, MAX_STEPS, STEP_UNDERFLOW, NOT_FINITE = range(4)
+MESSAGES = {
+    SUCCESS: "success",
+    MAX_STEPS: "the largest number of steps was reached",
+    STEP_UNDERFLOW: "the step size became too small (a jump, a singularity, or a tolerance that cannot be met)",
+    NOT_FINITE: "the state or its derivative is not finite",
+}
+
+
+class Method(eqx.Module):
+    """Everything that defines how a system is integrated, except its numbers."""
+
+    structure: Structure = eqx.field(static=True)
+    solver: diffrax.AbstractSolver
+    steps: Adaptive | Fixed | diffrax.AbstractStepSizeController
+    stabilisation: AbstractStabilisation
+    max_steps: int = eqx.field(static=True)
+
+    @property
+    def flow(self):
+        return Flow(self.structure, self.stabilisation.feedback())
+
+    @property
+    def terms(self):
+        return diffrax.ODETerm(self.flow)
+
+    @property
+    def adaptive(self):
+        return not isinstance(self.steps, Fixed | diffrax.ConstantStepSize)
+
+
+class Moment(eqx.Module):
+    """What is carried from step to step and has derivatives."""
+
+    y: jax.Array
+    memory: Memory
+    solver_state: object
+
+
+def begin(method, model, y, memory, t):
+    """The moment before the first step."""
+    if explicit.is_explicit(method.solver) or implicit.is_implicit(method.solver):
+        state = None
+    else:
+        state = method.solver.init(method.terms, t, t, y, (model, memory))
+    return jax.tree.map(jnp.asarray, Moment(y, memory, state))
+
+
+def advance(method, model, moment, t0, t1, jumped):
+    """One step from t0 to t1 and the projection after it: the new moment, the error estimate, whether it converged."""
+    args = (model, moment.memory)
+    if explicit.is_explicit(method.solver):
+        y, error = explicit.explicit_step(method.solver.tableau, method.flow, t0, t1, moment.y, args)
+        ok, state = jnp.array(True), None
+    elif implicit.is_implicit(method.solver):
+        y, error, ok = implicit.implicit_step(method.solver, method.flow, t0, t1, moment.y, args)
+        state = None
+    else:
+        y, error, _, state, result = method.solver.step(
+            method.terms, t0, t1, moment.y, args, moment.solver_state, jumped
+        )
+        ok = result == diffrax.RESULTS.successful
+    if error is None:
+        error = jnp.zeros_like(y)
+    structure = method.structure
+    nq, nv, _ = sizes(structure)
+    q, v = method.stabilisation.correct(structure, model, *unpack(structure, y), t1)
+    y = jnp.concatenate([*flatten(q, v), y[nq + nv :]])
+    wrapped = spins(structure, model, motion(model, q, v))
+    return Moment(y, Memory(unwrap(wrapped, moment.memory.spin)), state), error, ok
+
+
+class Progress(eqx.Module):
+    """Where the integration stands."""
+
+    t: jax.Array
+    step: jax.Array  # proposed next step, s
+    controller: object
+    jumped: jax.Array
+    output: jax.Array  # index of the next output time
+    accepted: jax.Array
+    rejected: jax.Array
+    result: jax.Array
+
+
+def start(method, model, moment, ts, norm):
+    """Progress before the first step."""
+    controller = _pid(method)
+    if controller is None:
+        first, state = jnp.asarray(method.steps.step, dtype=float), None
+    elif isinstance(method.steps, Adaptive):
+        first, state = _first_step(method, moment, ts, norm), (jnp.ones(()), jnp.ones(()), jnp.array(False))
+    else:
+        order = method.solver.error_order(method.terms)
+        end, state = method.steps.wrap(1).init(
+            method.terms, ts[0], ts[-1], moment.y, None, (model, moment.memory), method.solver.func, order
+        )
+        first = end - ts[0]
+    finite = jnp.all(jnp.isfinite(moment.y))
+    zero = jnp.zeros((), dtype=int)
+    return Progress(
+        ts[0],
+        jax.lax.stop_gradient(first),
+        state,
+        jnp.array(False),
+        zero + 1,
+        zero,
+        zero,
+        jnp.where(finite, SUCCESS, NOT_FINITE),
+    )
+
+
+def _pid(method):
+    """Diffrax's PI controller on our own scalar error (its scaling is switched off: rtol 0, atol 1)."""
+    if not method.adaptive:
+        return None
+    if isinstance(method.steps, Adaptive):
+        return diffrax.PIDController(rtol=0.0, atol=1.0, pcoeff=0.3, icoeff=0.4, dtmax=method.steps.max_step)
+    return method.steps.wrap(1)
+
+
+def _first_step(method, moment, ts, norm):
+    """One hundredth of the time in which positions change by their own size. Forces are not looked at (compiling
+    the right-hand side once more costs more than the few small or rejected steps that this may bring)."""
+    steps = method.steps
+    if steps.first_step is not None:
+        return jnp.asarray(steps.first_step)
+    span = ts[-1] - ts[0]
+    nq, _, _ = sizes(method.structure)
+    q, v = unpack(method.structure, moment.y)
+    rate, _ = flatten(position_rate(q, v), v)
+    rate = jnp.concatenate([rate, jnp.zeros(moment.y.shape[0] - nq)])
+    speed = jnp.max(norm.size(rate) / norm.tolerance(moment.y, moment.y)) * steps.rtol
+    h = 0.01 / jnp.maximum(speed, 1.0 / span)
+    return h if steps.max_step is None else jnp.minimum(h, steps.max_step)
+
+
+def aim(progress, ts, knots):
+    """End of the next step: lands on the next output or knot; the last two steps before it share the distance."""
+    target = ts[jnp.minimum(progress.output, ts.shape[0] - 1)]
+    if knots.shape[0]:
+        following = knots[jnp.minimum(jnp.searchsorted(knots, progress.t, side="right"), knots.shape[0] - 1)]
+        target = jnp.where(following > progress.t, jnp.minimum(target, following), target)
+    left = target - progress.t
+    ratio = left / progress.step
+    end = jnp.where(ratio <= 1.01, target, jnp.where(ratio < 2.0, progress.t + 0.5 * left, progress.t + progress.step))
+    return end, ratio < 2.0
+
+
+def judge(method, progress, end, shortened, error, ok, finite, y0, y1):
+    """Accept or reject, and propose the next step. `error` is the scalar error over tolerance (or, for a controller
+    of the user, the error estimate itself)."""
+    done = progress
+    if not method.adaptive:
+        keep, step, state = finite & ok, done.step, None
+        result = jnp.where(keep, SUCCESS, NOT_FINITE)
+    else:
+        order = method.solver.error_order(method.terms)
+        if isinstance(method.steps, Adaptive):
+            error = jnp.where(finite & ok, error, jnp.inf)
+            keep, _, following, _, state, _ = _pid(method).adapt_step_size(
+                done.t, end, jnp.zeros(()), jnp.zeros(()), None, error, order, done.controller
+            )
+        else:
+            error = jnp.where(finite & ok, error, jnp.inf)
+            keep, _, following, _, state, _ = _pid(method).adapt_step_size(
+                done.t, end, y0, y1, None, error, order, done.controller
+            )
+        keep = keep & finite & ok
+        step = following - jnp.where(keep, end, done.t)
+        # A step that was cut short to land somewhere says nothing against the longer one that was proposed.
+        step = jnp.where(keep & shortened, jnp.maximum(step, done.step), step)
+        smallest = 4 * jnp.finfo(float).eps * jnp.maximum(jnp.abs(done.t), jnp.abs(end))
+        result = jnp.where(~keep & (step <= smallest), STEP_UNDERFLOW, SUCCESS)
+    return keep, jax.lax.stop_gradient(step), state, result
+
+
+def landed(progress, end, ts, knots):
+    """Whether the step ends on the next output time, and whether on a knot."""
+    on_output = end == ts[jnp.minimum(progress.output, ts.shape[0] - 1)]
+    on_knot = jnp.any(end == knots) if knots.shape[0] else jnp.array(False)
+    return on_output, on_knot
+
+
+def update(method, progress, end, keep, step, state, result, ts, knots):
+    """Progress after a step was judged."""
+    on_output, on_knot = landed(progress, end, ts, knots)
+    accepted = progress.accepted + keep
+    rejected = progress.rejected + ~keep
+    output = progress.output + (keep & on_output)
+    exhausted = (accepted + rejected >= method.max_steps) & (output < ts.shape[0])
+    result = jnp.where(exhausted & (result == SUCCESS), MAX_STEPS, result)
+    return Progress(
+        jnp.where(keep, end, progress.t),
+        step,
+        state,
+        jnp.where(keep, on_knot, progress.jumped),
+        output,
+        accepted,
+        rejected,
+        result,
+    )
+
+
+def unfinished(progress, ts):
+    return (progress.output < ts.shape[0]) & (progress.result == SUCCESS)
+
+
+def select(keep, new, old):
+    return jax.tree.map(lambda a, b: jnp.where(keep, a, b) if eqx.is_array(a) else a, new, old)
+
+
+def integrate(method, model, y0, memory, ts, knots, *, record=False):
+    """Adaptive run without derivatives: states and memory at `ts`, progress, and (optionally) the accepted ends."""
+    norm = ErrorNorm(method.structure, method.steps if isinstance(method.steps, Adaptive) else Adaptive())
+    moment = begin(method, model, y0, memory, ts[0])
+
+    progress = start(method, model, moment, ts, norm)
+    outputs = jnp.full((ts.shape[0], y0.shape[0]), jnp.nan).at[0].set(y0)
+    spun = jnp.full((ts.shape[0], memory.spin.shape[0]), jnp.nan).at[0].set(memory.spin)
+    ends = jnp.zeros(method.max_steps if record else 0)
+
+    def body(carry):
+        moment, progress, outputs, spun, ends = carry
+        end, shortened = aim(progress, ts, knots)
+        new, error, ok = advance(method, model, moment, progress.t, end, progress.jumped)
+        finite = jnp.all(jnp.isfinite(new.y)) & jnp.all(jnp.isfinite(error))
+        if isinstance(method.steps, Adaptive):
+            error = norm(error, moment.y, new.y)
+        keep, step, state, result = judge(method, progress, end, shortened, error, ok, finite, moment.y, new.y)
+        on_output, _ = landed(progress, end, ts, knots)
+        row = jnp.minimum(progress.output, ts.shape[0] - 1)
+        write = keep & on_output
+        outputs = outputs.at[row].set(jnp.where(write, new.y, outputs[row]))
+        spun = spun.at[row].set(jnp.where(write, new.memory.spin, spun[row]))
+        if record:
+            ends = ends.at[progress.accepted].set(jnp.where(keep, end, ends[progress.accepted]), mode="drop")
+        progress = update(method, progress, end, keep, step, state, result, ts, knots)
+        return select(keep, new, moment), progress, outputs, spun, ends
+
+    carry = (moment, progress, outputs, spun, ends)
+    _, progress, outputs, spun, ends = jax.lax.while_loop(lambda c: unfinished(c[1], ts), body, carry)
+    return outputs, Memory(spun), progress, ends
