@@ -157,7 +157,7 @@ def _solve_with_targets(structure, model, moving, rows, targets, miss, target_mi
     if not layout.size and not targets:
         return jnp.zeros((structure.bodies, 6)), roots
     dense = _dense(structure, whitened)
-    matrix = jnp.concatenate([dense, extra.reshape(len(targets), -1)])
+    matrix = jnp.concatenate([dense, extra.reshape(len(targets), 6 * structure.bodies)])
     right = -jnp.concatenate([miss, target_miss])
     scale = jnp.sum(matrix * matrix, axis=-1)
     scale = jax.lax.rsqrt(jnp.where(scale > 0, scale, 1.0))
@@ -180,7 +180,7 @@ def _dense(structure, whitened):
     dense = jnp.zeros((kept + 1, structure.bodies, 6))
     rows = np.minimum(layout.slot_rows, kept)
     dense = dense.at[rows, np.arange(structure.bodies)[:, None]].add(whitened.slots)
-    return dense[:kept].reshape(kept, -1)
+    return dense[:kept].reshape(kept, 6 * structure.bodies)
 
 
 @eqx.filter_jit

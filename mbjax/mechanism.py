@@ -93,6 +93,10 @@ class Mechanism(eqx.Module):
         groups = {field: [p for p in getattr(self, field) if p.name != name] for field in _GROUPS}
         return Mechanism(self.name, **groups, start=self.start)
 
+    def renamed(self, name):
+        """The same mechanism under another name."""
+        return _with(self, "name", name)
+
     def with_start(self, positions=None, speeds=None):
         """The mechanism with other initial joint coordinates and speeds."""
         return _with(self, "start", Start(positions, speeds))

@@ -29,12 +29,12 @@ def slider_crank_3d(
 
     Revolute `A` (axis x), spherical `B`, universal `C`, translation `D`. The cross axes of `C` decide the rod's spin:
     variant `z` puts z on the block and (1, 2, 0)/sqrt5 on the rod at t0 and reproduces P1's table 2 (global rod spin
-    (0, 0, 2.4) rad/s); variant `x` puts x on the block and the rod's own eta axis on the rod (the IFToMM model).
+    (0, 0, 2.4) rad/s); variant `x` puts x on the block and the normal of x and the rod on the rod (the IFToMM model).
     Crank long axis zeta, rod long axis xi; starts with the crank along +z at `crank_speed` (rad/s about +x).
     """
     if variant not in ("z", "x"):
         raise ValueError(f"slider_crank_3d: variant {variant!r}; choose `z` (P1) or `x` (IFToMM).")
-    b = CRANK_PIVOT + [0.0, 0.0, crank_length]
+    b = CRANK_PIVOT + np.array([0.0, 0.0, crank_length])
     reach = rod_length**2 - b[1] ** 2 - b[2] ** 2
     if not reach > 0:
         raise ValueError(f"slider_crank_3d: a rod of {rod_length} m does not reach the slide axis from B = {b}.")
@@ -44,10 +44,7 @@ def slider_crank_3d(
     eta = np.cross([0.0, 0.0, 1.0], along)
     eta /= np.linalg.norm(eta)
     rod_axes = np.stack([along, eta, np.cross(along, eta)], axis=1)
-    rod_cross = -np.cross([0.0, 0.0, 1.0], along) if variant == "z" else eta
-    block_cross = (0.0, 0.0, 1.0) if variant == "z" else (1.0, 0.0, 0.0)
-    if variant == "x":
-        rod_cross = np.cross([1.0, 0.0, 0.0], along)
+    block_cross, rod_cross = ((0.0, 0.0, 1.0), eta) if variant == "z" else ((1.0, 0.0, 0.0), np.cross([1, 0, 0], along))
     return Mechanism(
         "slider_crank_3d",
         bodies=[
