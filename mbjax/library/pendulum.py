@@ -1,24 +1,33 @@
 import numpy as np
 
-from ..body import SpatialBody
+from ..body import PlanarBody, SpatialBody
 from ..connection import Connection
 from ..element import Gravity
-from ..frame import frame
-from ..joint import Revolute
+from ..frame import Frame, Placement, frame
+from ..joint import MasslessLink, Revolute
 from ..mechanism import Mechanism
 
 
-def pendulum(*, length=1.0, mass=1.0, inertia=(1e-9, 1e-9, 1e-9), gravity=9.81, angle=-np.pi / 2):
-    """A pendulum in the x-y plane with gravity along -y, hinged at the origin about z.
+def pendulum(*, length=1.0, mass=1.0, inertia=None, gravity=9.81, angle=-np.pi / 2):
+    """A pendulum in the x-y plane with gravity along -y, hung at the origin; `angle` from hanging down.
 
-    `length` is from hinge to mass centre, `angle` from hanging down. The defaults are the IFToMM A01 point mass
-    (m 1 kg, L 1 m, released from (-1, 0)); the inertia is that of a grain.
+    With the defaults the point mass of IFToMM A01 (m 1 kg, L 1 m, released from (-1, 0)): body `bob` on a massless
+    link, whose own rotation is free and never matters. With `inertia` (three principal moments, kg m^2) a compound
+    pendulum: a rigid body hinged about z at `length` from its mass centre.
     """
     centre = length * np.array([np.sin(angle), -np.cos(angle), 0.0])
+    place = frame((0, 0, 0), (0, 0, 1), (1, 0, 0))
+    if inertia is None:
+        body = PlanarBody("bob", mass, 0.1 * mass * length**2, position=centre[:2])
+        place = Frame(place.bearing, Placement(centre, (0, 0, 1), (1, 0, 0)))
+        realisation = MasslessLink(length)
+    else:
+        body = SpatialBody("bob", mass, inertia, position=centre)
+        realisation = Revolute()
     return Mechanism(
         "pendulum",
-        bodies=[SpatialBody("bob", mass, inertia, position=centre)],
-        connections=[Connection("pin", frame((0, 0, 0), (0, 0, 1), (1, 0, 0)), journal="bob", realisation=Revolute())],
+        bodies=[body],
+        connections=[Connection("pin", place, journal="bob", realisation=realisation)],
         elements=[Gravity((0.0, -gravity, 0.0))],
     )
 

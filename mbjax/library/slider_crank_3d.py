@@ -29,7 +29,7 @@ def slider_crank_3d(
 
     Revolute `A` (axis x), spherical `B`, universal `C`, translation `D`. The cross axes of `C` decide the rod's spin:
     variant `z` puts z on the block and (1, 2, 0)/sqrt5 on the rod at t0 and reproduces P1's table 2 (global rod spin
-    (0, 0, 2.4) rad/s); variant `x` puts x on the block and the normal of x and the rod on the rod (the IFToMM model).
+    (0, 0, 2.4) rad/s); variant `x` puts x on the block and the rod's own eta axis on the rod (the IFToMM model).
     Crank long axis zeta, rod long axis xi; starts with the crank along +z at `crank_speed` (rad/s about +x).
     """
     if variant not in ("z", "x"):
@@ -40,11 +40,14 @@ def slider_crank_3d(
         raise ValueError(f"slider_crank_3d: a rod of {rod_length} m does not reach the slide axis from B = {b}.")
     c = np.array([b[0] + np.sqrt(reach), 0.0, 0.0])
     along = (c - b) / rod_length
-    # eta is horizontal, so that P1's printed Euler parameters of the rod come out.
-    eta = np.cross([0.0, 0.0, 1.0], along)
+    # P1's table 2 has the rod's eta axis normal to x.
+    eta = np.cross([1.0, 0.0, 0.0], along)
     eta /= np.linalg.norm(eta)
     rod_axes = np.stack([along, eta, np.cross(along, eta)], axis=1)
-    block_cross, rod_cross = ((0.0, 0.0, 1.0), eta) if variant == "z" else ((1.0, 0.0, 0.0), np.cross([1, 0, 0], along))
+    if variant == "z":
+        block_cross, rod_cross = (0.0, 0.0, 1.0), np.cross([0.0, 0.0, 1.0], along)
+    else:
+        block_cross, rod_cross = (1.0, 0.0, 0.0), eta
     return Mechanism(
         "slider_crank_3d",
         bodies=[

@@ -45,7 +45,9 @@ class Projection(AbstractStabilisation):
         moving = motion(model, q, v)
         rows = rows_at(structure, model, moving, t)
         whitened, roots = whiten(structure, model, moving, rows)
-        lam, factor = schur.solve(layout, whitened, in_solver_order(structure, rows.residual))
+        # What the frozen factor leaves out of the derivative points along the rows, where the second correction acts.
+        factor = jax.lax.stop_gradient(schur.factorise(layout, whitened))
+        lam = schur.back_substitute(layout, factor, in_solver_order(structure, rows.residual))
         step = unwhiten(structure, model, roots, -schur.to_bodies(layout, whitened, lam))
         q = displace(q, Rates(*step))
         moving = motion(model, q, v)

@@ -1,0 +1,1 @@
+"""Model files: TOML to a mechanism and back."""
