@@ -42,7 +42,7 @@ from .system import assemble as assemble
 
 # Loaded on first use: they bring in diffrax, which takes as long to import as everything above.
 _LATER = {
-    "simulate": "simulate",
+    "simulate": "simulation",
     "Trajectory": "trajectory",
     "Tangents": "stepping.adjoint",
     "ForwardMode": "stepping.adjoint",
@@ -52,9 +52,9 @@ _LATER = {
     "Baumgarte": "stepping.stabilise",
     "Adaptive": "stepping.steps",
     "Fixed": "stepping.steps",
-    "equilibrium": "equilibrium",
-    "quasi_static": "equilibrium",
-    "linearize": "linearize",
+    "equilibrium": "statics",
+    "quasi_static": "statics",
+    "linearize": "linearization",
     "load": "io.read",
     "library": "library",
 }

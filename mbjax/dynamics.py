@@ -112,7 +112,7 @@ def accelerations(structure, model, q, v, memory, t, stabilise=None):
     else:
         rotor = jnp.zeros(0)
         if structure.layout.size:
-            lam, _ = schur.solve(structure.layout, whitened, right)
+            lam = schur.solve(structure.layout, whitened, right)
             total = free + schur.to_bodies(structure.layout, whitened, lam)
         else:
             lam, total = right, free
@@ -146,11 +146,11 @@ def _with_rotors(structure, model, moving, roots, whitened, free, right, applied
         """Remove what the constraints forbid from a whitened twist."""
         if not structure.layout.size:
             return twist, jnp.zeros(0)
-        lam, _ = schur.solve(structure.layout, whitened, -schur.to_rows(structure.layout, whitened, twist))
+        lam = schur.solve(structure.layout, whitened, -schur.to_rows(structure.layout, whitened, twist))
         return twist + schur.to_bodies(structure.layout, whitened, lam), lam
 
     if structure.layout.size:
-        lam0, _ = schur.solve(structure.layout, whitened, right)
+        lam0 = schur.solve(structure.layout, whitened, right)
         start = free + schur.to_bodies(structure.layout, whitened, lam0)
     else:
         lam0, start = right, free

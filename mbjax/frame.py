@@ -22,7 +22,9 @@ class Placement(eqx.Module):
         if is_concrete(self.axis) and not np.linalg.norm(self.axis) > 0:
             raise ValueError("A frame's axis is a zero vector.")
         if self.reference is not None and is_concrete(self.axis, self.reference):
-            if np.linalg.norm(np.cross(self.axis, self.reference)) <= 1e-9 * np.linalg.norm(self.axis):
+            across = np.linalg.norm(np.cross(self.axis, self.reference))
+            parallel = across <= 1e-9 * np.linalg.norm(self.axis)
+            if parallel:
                 raise ValueError(
                     f"A frame's reference direction {np.asarray(self.reference).tolist()} must not be zero or parallel "
                     f"to its axis {np.asarray(self.axis).tolist()}."

@@ -206,7 +206,7 @@ def _project(structure, model, targets, speed_targets, values, speeds, t):
         return displace(q, Rates(*(damp * p for p in parts))), None
 
     q, _ = jax.lax.scan(newton, q, None, length=_NEWTON_STEPS if kept or targets else 0)
-    moving, rows, miss, off = misses(q)
+    moving, rows, _, off = misses(q)
     whitened, roots = whiten(structure, model, moving, rows)
     twist = body_speeds(structure, model, moving, roots, v)
     drift = schur.to_rows(structure.layout, whitened, twist)[:kept] - in_solver_order(structure, rows.velocity)[:kept]

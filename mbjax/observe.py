@@ -53,7 +53,7 @@ def snapshot(system, state, t, *, minimum_norm=False):
     """Observe one state. Traceable and differentiable."""
     structure, model = system.structure, system.model
     solution, moving, rows, applied = accelerations(structure, model, state.q, state.v, state.memory, t)
-    n, bodies = structure.spatial, structure.bodies
+    bodies = structure.bodies
     linear, angular = _global_accelerations(structure, model, moving, solution)
     force, moment, driver = _reactions(structure, model, moving, rows, solution, minimum_norm)
     coordinates, coordinate_rates, frames = _coordinates(structure, model, moving, state.memory)
@@ -221,7 +221,9 @@ def channels(structure):
                 if group != "position":
                     add(
                         f"{marker}.{group}_local.{part}", unit,
-                        lambda s, f=field, k=k, c=c: jnp.sum(s.marker_axes[..., k, :, c] * getattr(s, f)[..., k, :], -1),
+                        lambda s, f=field, k=k, c=c: jnp.sum(
+                            s.marker_axes[..., k, :, c] * getattr(s, f)[..., k, :], axis=-1
+                        ),
                     )  # fmt: skip
     for name in _ENERGY:
         add(f"energy.{name}", "J", lambda s, n=name: energy(s, n))

@@ -26,7 +26,7 @@ def skew(a):
     xp = namespace(a)
     x, y, z = a[..., 0], a[..., 1], a[..., 2]
     o = xp.zeros_like(x)
-    return xp.stack([o, -z, y, z, o, -x, -y, x, o], axis=-1).reshape(a.shape + (3,))
+    return xp.stack([o, -z, y, z, o, -x, -y, x, o], axis=-1).reshape((*a.shape, 3))
 
 
 def cross(a, b):

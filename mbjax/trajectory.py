@@ -112,12 +112,13 @@ class Trajectory(eqx.Module):
     def save(self, path):
         """Write `path` (NPZ: states, times, result) and `path` with suffix .json (model, versions). No pickle."""
         path = pathlib.Path(path).with_suffix(".npz")
+        text = self.system.mechanism.to_toml()
         leaves = jax.tree.leaves((self.ts, self.states, self.result, self.statistics))
         with Atomic(path, "wb") as file:
             np.savez(file, **{f"a{k}": np.asarray(x) for k, x in enumerate(leaves)})
         about = {
             "format": "mbjax trajectory 1",
-            "model": self.system.mechanism.to_toml(),
+            "model": text,
             "result": {"code": int(self.result.code), "message": self.result.message},
             "steps": {"accepted": int(self.statistics.accepted), "rejected": int(self.statistics.rejected)},
         }
@@ -128,7 +129,7 @@ class Trajectory(eqx.Module):
     def load(path):
         """Read what `save` wrote; the model is assembled again from its text."""
         from .io.read import loads
-        from .simulate import empty_trajectory
+        from .simulation import empty_trajectory
         from .system import assemble
 
         path = pathlib.Path(path).with_suffix(".npz")

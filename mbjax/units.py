@@ -135,7 +135,7 @@ def _factor(tokens, text):
         exponent, *tokens = tokens[2:] if bracket else tokens[1:] or [""]
         try:
             unit = unit ** Fraction(exponent)
-        except ValueError:
+        except (ValueError, ZeroDivisionError):
             raise UnitError(f"the unit `{text}` has no number after `^`.") from None
         if bracket:
             tokens = tokens[1:]
@@ -147,8 +147,13 @@ def parse_quantity(text, dimension):
 
     A plain number, without quotes or unit, is SI already.
     """
-    if not isinstance(text, str):
-        return float(text)
+    try:
+        return float(text) if not isinstance(text, str) else _quantity(text, dimension)
+    except OverflowError:
+        raise UnitError("the number is too large for a 64-bit float.") from None
+
+
+def _quantity(text, dimension):
     stripped = text.strip()
     match = _NUMBER.match(stripped)
     if not match:

@@ -219,7 +219,7 @@ def test_p3_four_bar_agrees_with_an_independent_integration():
         return np.array([[0, -a[2], a[1]], [a[2], 0, -a[0]], [-a[1], a[0], 0]])
 
     def slope(t, y):
-        r, a = y[:9].reshape(3, 3), y[9:36].reshape(3, 3, 3)
+        a = y[9:36].reshape(3, 3, 3)
         v, w = y[36:45].reshape(3, 3), y[45:].reshape(3, 3)  # w in global axes
         mass, force = np.zeros((18, 18)), np.zeros(18)
         for k, (m, inertia, _, _) in enumerate(bodies):

@@ -5,6 +5,9 @@ import importlib
 import sys
 import warnings
 
+from ..errors import ModelWarning
+from .console import Console
+
 OK, MODEL_ERROR, SOLVER_FAILURE, NOT_IDENTIFIABLE, INTERRUPTED = 0, 2, 3, 4, 130
 
 # Verb: the module with `add_arguments(parser)` and `run(arguments, console) -> exit code`, and a line of help.
@@ -16,8 +19,6 @@ VERBS = {
 
 def main(arguments=None):
     """Run one verb; returns the exit code (0 ok, 2 usage or model error, 3 solver failure, 130 interrupted)."""
-    from .console import Console
-
     given = sys.argv[1:] if arguments is None else list(arguments)
     parser = argparse.ArgumentParser(prog="mbjax", description="Dynamics of mechanisms with imperfect joints.")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
@@ -31,6 +32,7 @@ def main(arguments=None):
     options = parser.parse_args(given)
     console = Console(options.json)
     with warnings.catch_warnings():
+        warnings.simplefilter("always", ModelWarning)
         warnings.showwarning = console.show_warning
         try:
             return importlib.import_module(VERBS[options.verb][0]).run(options, console)

@@ -26,7 +26,10 @@ def write(done, about, folder, outputs, plot, begin, console):
         trajectory.save(folder / "trajectory.npz")
         files += ["trajectory.npz", "trajectory.json"]
     if plot:
-        files += _plot(trajectory, outputs, folder)
+        try:
+            files += _plot(trajectory, outputs, folder)
+        except ImportError as error:
+            console.say(f"plot.png is not written: {error}.")
     balance = np.asarray(trajectory["energy.balance"])
     message = "interrupted" if done.interrupted else trajectory.result.message
     statistics = trajectory.statistics

@@ -88,7 +88,10 @@ class _Parts:
         self.built, self.realisations = {}, {}
         for group, read in readers.items():
             tables = self._section(group)
-            self.built[group] = {n: read(n, t, join(group, n)) for n, t in tables.items()}
+            self.built[group] = {}
+            for part, table in tables.items():
+                self.reader.part = (group, part)
+                self.built[group][part] = read(part, table, join(group, part))
         if "bodies" not in self.data:
             self.faults.add("bodies", "missing; a mechanism needs at least one section `[bodies.name]`.")
         start = self._start()
@@ -129,7 +132,7 @@ class _Parts:
         sides = {"bearing": GROUND, **{k: table[k] for k in ("bearing", "journal") if k in table}}
         for side, body in sides.items():
             if isinstance(body, str):
-                self.reader.references.append((join(path, side), "body", body))
+                self.reader.refer(join(path, side), "body", body)
             else:
                 self.faults.add(join(path, side), f"is {describe(body)}; expected the name of a body.")
         if "journal" not in table:
@@ -177,7 +180,7 @@ class _Parts:
         if not isinstance(body, str):
             self.faults.missing(path, "body", '"name of a body"')
         else:
-            self.reader.references.append((join(path, "body"), "body", body))
+            self.reader.refer(join(path, "body"), "body", body)
         rest = {"in_body": True, **{k: v for k, v in table.items() if k != "body"}}
         p = self.reader.build(Placement, rest, path, {})
         if len(self.faults.messages) > before:
@@ -197,6 +200,8 @@ class _Parts:
             found[key] = {}
             for channel, raw in _flat(values):
                 unit = self._channel_unit(channel, join(path, channel))
+                if channel in found[key]:
+                    self.faults.add(join(path, channel), "is given twice; keep one of them.")
                 if isinstance(raw, list):
                     self.faults.add(join(path, channel), f"is {describe(raw)}; expected one number or quantity.")
                     continue
@@ -230,13 +235,12 @@ class _Parts:
     def _check_references(self):
         places = [*self.built["bodies"], GROUND]
         connections = list(self.built["connections"])
-        for path, what, name in self.reader.references:
+        for (group, part), path, what, name in self.reader.references:
             known = places if what == "body" else connections
             if name not in known:
                 self.faults.add(
                     path, f"there is no {what} `{name}`.{did_you_mean(name, known)} Known: {', '.join(known)}."
                 )
-                group, part = path.split(".")[:2]
                 self.built[group][part] = None
 
     def _check_rest(self):

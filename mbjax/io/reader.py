@@ -8,6 +8,7 @@ import numpy as np
 from ..body import PlanarBody, SpatialBody
 from ..connection import COORDINATES
 from ..frame import Placement
+from ..joint import Universal
 from ..units import parse_quantity
 from .dimensions import BY_COORDINATE, SYMBOLS, resolve
 from .faults import describe, join
@@ -23,7 +24,7 @@ REFERENCES = {
     "journal": "body",
     "connection": "connection",
 }
-_FINITE = (SpatialBody, PlanarBody, Placement)
+_FINITE = (SpatialBody, PlanarBody, Placement, Universal)
 _NUMBERS = (np.ndarray, float)
 
 
@@ -33,7 +34,8 @@ class Reader:
     def __init__(self, faults, folder):
         self.faults = faults
         self.folder = folder
-        self.references = []  # (path, what, name)
+        self.part = None  # (section, name) of the part being read
+        self.references = []  # (part, path, what, name)
 
     def choose(self, base, raw, path, symbols, **given):
         """An object of one of the classes of a catalogue: `{kind = "Revolute", ...}` or just `"Revolute"`."""
@@ -89,6 +91,10 @@ class Reader:
                 self.faults.add(path, message)
             return None
 
+    def refer(self, path, what, name):
+        """Note that the part being read names another part."""
+        self.references.append((self.part, path, what, name))
+
     def _symbols(self, cls, table):
         names = [e.name for e in entries(cls)]
         default = BY_COORDINATE if "coordinate" in names else (None, {None: {}})
@@ -135,7 +141,7 @@ class Reader:
         if entry.name == "coordinate" and raw not in COORDINATES:
             self.faults.choice(path, raw, "a joint coordinate", COORDINATES)
         if entry.name in REFERENCES:
-            self.references.append((path, REFERENCES[entry.name], raw))
+            self.refer(path, REFERENCES[entry.name], raw)
         return raw
 
     def _several(self, cls, entry, raw, path, symbols):
@@ -157,7 +163,9 @@ class Reader:
             array = value if entry.convert is None else entry.convert(value)
         except ValueError as error:
             return self.faults.add(path, f"is {describe(raw)}. {error}")
-        if np.isnan(array).any() or (cls in _FINITE and np.isinf(array).any()):
+        if entry.type is float and np.ndim(array):
+            return self.faults.add(path, f"is {describe(raw)}; expected one number.")
+        if np.isnan(array).any() or ((cls in _FINITE or entry.type is float) and np.isinf(array).any()):
             self.faults.add(path, f"is {describe(raw)}; expected finite numbers.")
         return array
 

@@ -50,6 +50,9 @@ def _solid(reader, solid, path):
         if parameter.default is parameter.empty and key not in sizes:
             faults.missing(path, key, f'"1 {_SHAPE_UNITS.get(key, "m")}"')
     values = {k: reader.numbers(v, _SHAPE_UNITS.get(k, "m"), join(path, k)) for k, v in sizes.items()}
+    for key, value in values.items():
+        if isinstance(value, list) or (value is not None and not np.isfinite(value)):
+            faults.add(join(path, key), f"is {describe(sizes[key])}; expected one number.")
     if len(faults.messages) > before:
         return None
     return reader.make(function, values, path)

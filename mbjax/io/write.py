@@ -49,7 +49,7 @@ def to_toml(mechanism):
 def _body(body, part):
     kind = [("kind", _text("planar"))] if isinstance(body, PlanarBody) else []
     pairs = dict(_pairs(body, part))
-    inertia = np.asarray(body.inertia)
+    inertia = np.asarray(body.inertia)  # concrete: `_pairs` has looked at it
     moments = inertia.diagonal() if inertia.ndim else inertia
     # Three moments only where they give back the same bits (no -0.0 beside the diagonal).
     if inertia.ndim and np.diag(moments).tobytes() == inertia.tobytes():

@@ -22,7 +22,7 @@ START = (
 
 
 def andrews_squeezer(*, torque=0.033, stiffness=4530.0, free_length=0.07785):
-    """Andrews' squeezing mechanism (IVP test set): seven planar bodies, one spring, a constant motor torque, no gravity.
+    """Andrews' squeezing mechanism (IVP test set): seven planar bodies, a spring, a constant motor torque.
 
     Bodies K1..K7; the angles of the test set are beta = K1.angle, Theta = K2.angle - K1.angle, gamma = K3.angle,
     delta = K5.angle, Phi = K4.angle - delta, epsilon = K7.angle, Omega = K6.angle - epsilon.

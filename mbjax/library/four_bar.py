@@ -63,9 +63,7 @@ def four_bar(*, masses=(0.0196, 0.1416, 0.0316), gravity=9.81):
             Connection(
                 "crank_pin", frame(CRANK_PIN, (1, 0, 0)), bearing="crank", journal="coupler", realisation=Spherical()
             ),
-            Connection(
-                "joint", frame(JOINT, (0, 1, 0)), bearing="coupler", journal="rocker", realisation=Spherical()
-            ),
+            Connection("joint", frame(JOINT, (0, 1, 0)), bearing="coupler", journal="rocker", realisation=Spherical()),
             Connection(
                 "rocker_pivot", frame(ROCKER_PIVOT, (0, 1, 0), (0, 0, 1)), journal="rocker", realisation=Revolute()
             ),

@@ -43,8 +43,6 @@ def double_pendulum(*, lengths=(0.2, 0.3), masses=(0.64, 0.56), gravity=9.81, an
         inertia = (across, 1e-3 * across, across)
         bodies.append(SpatialBody(f"link{k}", mass, inertia, position=tip + along * length / 2, orientation=turn))
         place = frame(tip, (0, 0, 1), (1, 0, 0))
-        connections.append(
-            Connection(f"pin{k}", place, bearing=above, journal=f"link{k}", realisation=Revolute())
-        )
+        connections.append(Connection(f"pin{k}", place, bearing=above, journal=f"link{k}", realisation=Revolute()))
         tip, above = tip + along * length, f"link{k}"
     return Mechanism("double_pendulum", bodies, connections, elements=[Gravity((0.0, -gravity, 0.0))])

@@ -37,7 +37,11 @@ def planar_slider_crank(
         connections=[
             Connection("O", frame((0, 0, 0), axis, reference), journal="crank", realisation=Revolute()),
             Connection(
-                "A", frame((crank_length, 0, 0), axis, reference), bearing="crank", journal="rod", realisation=Revolute()
+                "A",
+                frame((crank_length, 0, 0), axis, reference),
+                bearing="crank",
+                journal="rod",
+                realisation=Revolute(),
             ),
             Connection(
                 "B", frame((reach, 0, 0), axis, reference), bearing="rod", journal="slider", realisation=Revolute()

@@ -70,7 +70,7 @@ class Replay(AbstractAdjoint):
         def backward(saved, cotangents):
             leaves, settings, ts, knots, outputs = saved
             leaves_ct, y0_ct = self._pull(config, leaves, settings, ts, knots, cotangents[:2])
-            method, model, y0, memory = config.open(leaves, settings)
+            method, model, _, memory = config.open(leaves, settings)
             rates = jax.vmap(lambda t, y: method.flow(t, y, (model, memory)))(ts, outputs)
             ts_ct = jnp.sum(rates * cotangents[0], axis=-1).at[0].add(-jnp.dot(rates[0], y0_ct))
             return leaves_ct, [None] * len(settings), ts_ct, None
@@ -122,7 +122,7 @@ def _with_tangents(method, model, y0, memory, ts, knots):
         leaves, settings, ts, knots = primals
         leaves_dot, _, ts_dot, _ = tangents
         outputs, spin, progress = run(leaves, settings, ts, knots)
-        method, model, y0, memory = config.open(leaves, settings)
+        method, model, _, memory = config.open(leaves, settings)
         # Shifting the start moves the whole run; later outputs slide along the flow.
         rates = jax.vmap(lambda t, y: method.flow(t, y, (model, memory)))(ts, outputs)
         seeds = list(leaves_dot)

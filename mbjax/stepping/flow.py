@@ -18,7 +18,7 @@ class Flow(eqx.Module):
         model, memory = args
         structure = self.structure
         q, v = unpack(structure, y)
-        solution, moving, rows, applied = accelerations(structure, model, q, v, memory, t, self.stabilise)
+        solution, _, rows, applied = accelerations(structure, model, q, v, memory, t, self.stabilise)
         rate = position_rate(q, v)
         parts = [flatten(rate, v)[0], rates_of(solution)]
         if structure.counts_energy:

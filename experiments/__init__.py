@@ -1,0 +1,1 @@
+"""Studies that use mbjax; run from a checkout."""

@@ -1,0 +1,1 @@
+"""Parameters of imperfect joints from measured motion. Empty until the fitting machinery lands (see CHANGELOG)."""

@@ -1,0 +1,112 @@
+"""Derivatives of end states: joint integration = ForwardMode = reverse = Richardson differences, each to 1e-7."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import mbjax as mb
+from mbjax.element.characteristic import Linear
+
+pytestmark = pytest.mark.slow
+
+
+def sprung(mechanism, connection):
+    return mechanism.add(mb.JointSpring("coil", connection, "spin", Linear(0.5)))
+
+
+CASES = {
+    "pendulum": (
+        lambda: sprung(mb.library.pendulum(length=0.5, mass=1.2, inertia=(0.01, 0.02, 0.03)), "pin"),
+        ["bob.mass", "bob.inertia", "gravity.acceleration.y", "coil.characteristic.stiffness", "bob.position.x"],
+        "pin.spin",
+        "bob.position.x",
+        1.0,
+    ),
+    "four_bar": (
+        lambda: sprung(mb.library.four_bar(), "crank_pivot"),
+        ["coupler.mass", "gravity.acceleration.z", "coil.characteristic.stiffness", "crank_pin.frame.journal.point.z"],
+        "crank_pivot.spin",
+        "rocker.position.x",
+        0.15,
+    ),
+    "slider_crank": (
+        lambda: sprung(mb.library.slider_crank_3d(), "A"),
+        ["slider.mass", "rod.inertia", "gravity.acceleration.z", "coil.characteristic.stiffness"],
+        "A.spin",
+        "slider.position.x",
+        0.5,
+    ),
+}
+
+
+def outcome(case, adjoint, rtol):
+    """End values as a function of relative parameter changes, the last one being the initial speed."""
+    build, paths, speed, channel, end = CASES[case]
+    mechanism = build()
+    system = mb.assemble(mechanism)
+    values = [jnp.asarray(mechanism.value(p)) for p in paths]
+
+    def run(p):
+        bound = system.bind({path: v * (1 + dp) for path, v, dp in zip(paths, values, p[:-1], strict=True)})
+        state = mb.initial_state(bound, speeds={speed: 1.0 + p[-1]}, throw=False)
+        trajectory = mb.simulate(
+            bound, state, jnp.array([0.0, end]), steps=mb.Adaptive(rtol=rtol), adjoint=adjoint, throw=False
+        )
+        return jnp.stack([trajectory[channel][-1], trajectory[speed][-1]])
+
+    return run, len(paths) + 1
+
+
+def richardson(run, count, h=2e-3):
+    run = jax.jit(run)
+    columns = []
+    for k in range(count):
+        e = jnp.zeros(count).at[k].set(1.0)
+        d = [(run(n * h * e) - run(-n * h * e)) / (2 * n * h) for n in (1, 2, 4)]
+        first = [(4 * d[0] - d[1]) / 3, (4 * d[1] - d[2]) / 3]
+        columns.append((16 * first[0] - first[1]) / 15)
+    return jnp.stack(columns, axis=-1)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_four_ways_to_differentiate_agree(case):
+    run, count = outcome(case, None, 1e-12)
+    expected = np.asarray(richardson(run, count))
+    scale = np.abs(expected).max()
+    zero = jnp.zeros(count)
+    joint = jax.jit(jax.jacfwd(outcome(case, mb.Tangents(), 1e-9)[0]))(zero)
+    forward = jax.jit(jax.jacfwd(outcome(case, mb.ForwardMode(), 1e-9)[0]))(zero)
+    reverse = jax.jit(jax.jacrev(outcome(case, mb.Replay(), 1e-9)[0]))(zero)
+    for found in (joint, forward, reverse):
+        np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-7 * scale)
+
+
+def test_default_answers_reverse_mode_too():
+    run, count = outcome("pendulum", None, 1e-9)
+    zero = jnp.zeros(count)
+    np.testing.assert_allclose(jax.jit(jax.jacrev(run))(zero), jax.jit(jax.jacfwd(run))(zero), rtol=1e-7, atol=1e-8)
+
+
+def test_derivative_by_the_output_and_start_times():
+    system = mb.assemble(mb.library.pendulum())
+    state = mb.initial_state(system)
+
+    def position(ts):
+        return mb.simulate(system, state, ts, steps=mb.Adaptive(rtol=1e-11))["bob.position.y"][-1]
+
+    ts = jnp.array([0.0, 0.4, 0.7])
+    speed = mb.simulate(system, state, ts, steps=mb.Adaptive(rtol=1e-11))["bob.velocity.y"][-1]
+    np.testing.assert_allclose(jax.jacfwd(position)(ts), [-speed, 0, speed], atol=1e-8)
+
+
+def test_second_derivative_through_the_default_is_refused_in_words():
+    system = mb.assemble(mb.library.pendulum())
+    state = mb.initial_state(system)
+
+    def position(y):
+        bound = system.bind({"gravity.acceleration.y": y})
+        return mb.simulate(bound, state, jnp.array([0.0, 0.2]), throw=False)["bob.position.y"][-1]
+
+    with pytest.raises(NotImplementedError, match="ForwardMode"):
+        jax.jacfwd(jax.jacfwd(position))(-9.81)

@@ -1,0 +1,145 @@
+"""Equilibrium, quasi-static paths and linearisation against closed forms, values and derivatives."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import mbjax as mb
+from mbjax.element.characteristic import Linear
+from mbjax.signal import Constant
+
+G, M, L, J, K = 9.81, 2.0, 0.4, 0.05, 30.0
+
+
+def sprung_pendulum():
+    """A hinged bar with a torsional spring, horizontal when the spring is relaxed."""
+    mechanism = mb.library.pendulum(length=L, mass=M, inertia=(J, J, J), angle=np.pi / 2)
+    return mechanism.add(
+        mb.JointSpring("coil", "pin", "spin", Linear(K, damping_coefficient=0.2)),
+        mb.JointForce("push", "pin", "spin", Constant(0.0)),
+    )
+
+
+def sag():
+    """Root of K x = M G L cos x, the angle below the horizontal."""
+    x = 0.0
+    for _ in range(60):
+        x -= (K * x - M * G * L * np.cos(x)) / (K + M * G * L * np.sin(x))
+    return x
+
+
+def test_sprung_pendulum_sags_to_the_closed_form():
+    system = mb.assemble(sprung_pendulum())
+    rest = mb.equilibrium(system)
+    np.testing.assert_allclose(float(rest.memory.spin[0]), -sag(), atol=1e-10)
+
+
+@pytest.mark.slow
+def test_derivative_of_the_sag_by_stiffness():
+    system = mb.assemble(sprung_pendulum())
+
+    def angle(k):
+        return mb.equilibrium(system.bind({"coil.characteristic.stiffness": k})).memory.spin[0]
+
+    x = sag()
+    expected = x / (K + M * G * L * np.sin(x))  # d(-x)/dK
+    np.testing.assert_allclose(jax.grad(angle)(K), expected, atol=1e-8)
+    np.testing.assert_allclose(jax.jacfwd(angle)(K), expected, atol=1e-8)
+
+
+def test_equilibrium_is_the_stable_one():
+    system = mb.assemble(mb.library.pendulum(length=L, mass=M, inertia=(J, J, J), angle=2.5))
+    rest = mb.equilibrium(system)
+    np.testing.assert_allclose(rest.q.position[0], [0, -L, 0], atol=1e-10)
+
+
+def test_frequency_and_damping_of_a_compound_pendulum():
+    system = mb.assemble(sprung_pendulum())
+    x = sag()
+    linear = mb.linearize(system, mb.equilibrium(system))
+    inertia = J + M * L**2
+    stiffness = K + M * G * L * np.sin(x)
+    np.testing.assert_allclose(linear.frequencies, [np.sqrt(stiffness / inertia)], rtol=1e-10)
+    np.testing.assert_allclose(linear.damping_ratios, [0.2 / (2 * np.sqrt(stiffness * inertia))], rtol=1e-10)
+    assert float(linear.residual) < 1e-9
+
+
+@pytest.mark.slow
+def test_frequency_response_of_a_compound_pendulum():
+    system = mb.assemble(sprung_pendulum())
+    linear = mb.linearize(system, mb.equilibrium(system))
+    frequencies = np.array([0.0, 0.5, 2.0])
+    w = 2 * np.pi * frequencies
+    stiffness = K + M * G * L * np.sin(sag())
+    expected = 1 / (stiffness - w**2 * (J + M * L**2) + 0.2j * w)
+    np.testing.assert_allclose(linear.frequency_response("push", "pin.spin", frequencies), expected, rtol=1e-9)
+
+
+@pytest.mark.slow
+def test_derivative_of_a_frequency_by_mass():
+    system = mb.assemble(mb.library.pendulum(length=L, mass=M, inertia=(J, J, J), angle=0.0))
+
+    def frequency(m):
+        bound = system.bind({"bob.mass": m})
+        return mb.linearize(bound, mb.equilibrium(bound)).frequencies[0]
+
+    np.testing.assert_allclose(frequency(M), np.sqrt(M * G * L / (J + M * L**2)), rtol=1e-10)
+    h = J + M * L**2
+    expected = 0.5 / np.sqrt(M * G * L / h) * (G * L / h - M * G * L * L**2 / h**2)
+    np.testing.assert_allclose(jax.grad(frequency)(M), expected, rtol=1e-8)
+
+
+def test_frequencies_of_a_double_pendulum():
+    l1, l2, m1, m2 = 0.2, 0.3, 0.64, 0.56
+    system = mb.assemble(mb.library.double_pendulum(lengths=(l1, l2), masses=(m1, m2), angles=(0.1, -0.1)))
+    linear = mb.linearize(system, mb.equilibrium(system))
+    j1, j2 = m1 * l1**2 / 12, m2 * l2**2 / 12
+    mass = np.array([[j1 + m1 * l1**2 / 4 + m2 * l1**2, m2 * l1 * l2 / 2], [m2 * l1 * l2 / 2, j2 + m2 * l2**2 / 4]])
+    stiffness = G * np.diag([m1 * l1 / 2 + m2 * l1, m2 * l2 / 2])
+    expected = np.sqrt(np.sort(np.linalg.eigvals(np.linalg.solve(mass, stiffness)).real))
+    np.testing.assert_allclose(linear.frequencies, expected, rtol=1e-10)
+
+
+def rig():
+    """A lever driven at one end of a spring: ground - driven slide - spring - hinged bar."""
+    mechanism = mb.library.pendulum(length=L, mass=M, inertia=(J, J, J), angle=0.0)
+    carriage = mb.SpatialBody("carriage", 1.0, (1e-2, 1e-2, 1e-2), position=(0.5, -L, 0))
+    slide = mb.Connection(
+        "slide", mb.frame((0.5, -L, 0), (1, 0, 0), (0, 1, 0)), journal="carriage", realisation=mb.Translation()
+    )
+    return mechanism.add(
+        carriage,
+        slide,
+        mb.Driver("ram", "slide", "axial", Constant(0.0)),
+        mb.SpringDamper("link", "carriage", "bob", Linear(200.0, rest=0.5)),
+    )
+
+
+def test_quasi_static_path_balances_the_moment_at_every_step():
+    path = mb.quasi_static(mb.assemble(rig()), {"ram": np.linspace(0, 0.2, 5)})
+    angle = np.asarray(path["pin.spin"])
+    shift = np.asarray(path["slide.axial"])
+    np.testing.assert_allclose(shift, np.linspace(0, 0.2, 5), atol=1e-12)
+    end = L * np.stack([np.sin(angle), -np.cos(angle)], axis=-1)
+    other = np.stack([0.5 + shift, np.full(5, -L)], axis=-1)
+    gap = other - end
+    length = np.linalg.norm(gap, axis=-1)
+    pull = 200.0 * (length - 0.5)[:, None] * gap / length[:, None]
+    moment = end[:, 0] * (pull[:, 1] - M * G) - end[:, 1] * pull[:, 0]
+    np.testing.assert_allclose(moment, 0, atol=1e-8)
+    np.testing.assert_allclose(path["ram.force"], pull[:, 0], atol=1e-8)
+    assert angle[-1] > 0.05
+
+
+@pytest.mark.slow
+def test_derivative_of_a_quasi_static_path_matches_differences():
+    system = mb.assemble(rig())
+
+    def last(k):
+        bound = system.bind({"link.characteristic.stiffness": k})
+        return mb.quasi_static(bound, {"ram": jnp.array([0.0, 0.2])})["pin.spin"][-1]
+
+    h = 0.1
+    difference = (8 * (last(200 + h) - last(200 - h)) - (last(200 + 2 * h) - last(200 - 2 * h))) / (12 * h)
+    np.testing.assert_allclose(jax.jacfwd(last)(200.0), difference, atol=1e-8)
