@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 _SMALL_PIVOT = 1e-2  # square root of a pivot of the scaled matrix
-_SHIFT = 1e-10
+SHIFT = 1e-10
 _REFINED = 1e-13
 _MOST_REFINEMENTS = 5
 
@@ -59,31 +59,19 @@ class Factor(eqx.Module):
     lower: jax.Array  # (blocks, size, size) blocks below the diagonal; that of block 0 is zero
 
 
-def factorise(layout, whitened):
-    """The factor, and whether the pose is (nearly) singular; then it is that of the matrix shifted by `_SHIFT`."""
+def factorise(layout, whitened, shift=0.0):
+    """The Cholesky factor of S, scaled to a unit diagonal and shifted; NaN where S is singular and the shift is 0."""
     pairs = _padded(jnp.einsum("nkc,nlc->nkl", whitened.slots, whitened.slots).reshape(-1))
     size = layout.size
     extra = whitened.extra.reshape(layout.blocks, size)
     diagonal = pairs[layout.diagonal[0]] + pairs[layout.diagonal[1]] + extra[:, :, None] * np.eye(size)
     square = jnp.diagonal(diagonal, axis1=-2, axis2=-1)
     scale = jax.lax.rsqrt(jnp.where(square > 0, square, 1.0))
-    diagonal = diagonal * scale[:, :, None] * scale[:, None, :]
-    if layout.blocks > 1:
-        below = (pairs[layout.lower[0]] + pairs[layout.lower[1]]) * scale[1:, :, None] * scale[:-1, None, :]
-        below = jnp.concatenate([np.zeros((1, size, size)), below])
-    else:
-        below = jnp.zeros((1, 0, 0))
-    plain = _blocks(diagonal, below)
-    pivots = jnp.diagonal(plain[0], axis1=-2, axis2=-1)
-    singular = ~(jnp.min(pivots, initial=1.0) > _SMALL_PIVOT)
-    blocks = jax.lax.cond(singular, lambda: _blocks(diagonal + _SHIFT * np.eye(size), below), lambda: plain)
-    return Factor(scale.reshape(-1), *blocks), singular
-
-
-def _blocks(diagonal, below):
-    """Cholesky factors of the diagonal blocks, and the blocks below them."""
-    if diagonal.shape[0] == 1:
-        return _cholesky(diagonal), below
+    diagonal = diagonal * scale[:, :, None] * scale[:, None, :] + shift * np.eye(size)
+    if layout.blocks == 1:
+        return Factor(scale.reshape(-1), _cholesky(diagonal), jnp.zeros((1, 0, 0)))
+    below = (pairs[layout.lower[0]] + pairs[layout.lower[1]]) * scale[1:, :, None] * scale[:-1, None, :]
+    below = jnp.concatenate([np.zeros((1, size, size)), below])
 
     def advance(previous, block):
         d, e = block
@@ -91,7 +79,8 @@ def _blocks(diagonal, below):
         factor = _cholesky(d - w @ w.T)
         return factor, (factor, w)
 
-    return jax.lax.scan(advance, jnp.eye(diagonal.shape[-1]), (diagonal, below))[1]
+    _, (factors, lowers) = jax.lax.scan(advance, jnp.eye(size), (diagonal, below))
+    return Factor(scale.reshape(-1), factors, lowers)
 
 
 def _cholesky(matrix):
@@ -128,24 +117,30 @@ def back_substitute(layout, factor, right):
 
 def solve(layout, whitened, right):
     """S^-1 right. Derivatives of any order reuse the factorisation."""
-    factor, singular = jax.lax.stop_gradient(factorise(layout, whitened))
+    frozen = jax.lax.stop_gradient(whitened)
+    factor = factorise(layout, frozen)
+    pivots = jnp.diagonal(factor.diagonal, axis1=-2, axis2=-1)
+    singular = ~(jnp.min(pivots, initial=1.0) > _SMALL_PIVOT)
 
     def product(lam):
         return multiply(layout, whitened, lam)
 
-    def refined(matvec, b):
+    def careful(matvec, b):
         allowed = _REFINED * jnp.max(jnp.abs(b))
 
         def better(carry):
             x, _, k = carry
             rest = b - matvec(x)
-            return x + back_substitute(layout, factor, rest), jnp.max(jnp.abs(rest)), k + 1
+            # Made anew in each of the few rounds: kept outside the loop it would cost every ordinary pose.
+            shifted = factorise(layout, frozen, SHIFT)
+            return x + back_substitute(layout, shifted, rest), jnp.max(jnp.abs(rest)), k + 1
 
         def unfinished(carry):
             _, size, k = carry
-            return singular & (size > allowed) & (k < _MOST_REFINEMENTS)
+            return singular & (size > allowed) & (k <= _MOST_REFINEMENTS)
 
-        start = (back_substitute(layout, factor, b), jnp.array(jnp.inf), 0)
+        plain = back_substitute(layout, factor, b)
+        start = (jnp.where(singular, 0.0, plain), jnp.array(jnp.inf), 0)
         return jax.lax.while_loop(unfinished, better, start)[0]
 
-    return jax.lax.custom_linear_solve(product, right, refined, symmetric=True)
+    return jax.lax.custom_linear_solve(product, right, careful, symmetric=True)

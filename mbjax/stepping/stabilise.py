@@ -46,7 +46,7 @@ class Projection(AbstractStabilisation):
         rows = rows_at(structure, model, moving, t)
         whitened, roots = whiten(structure, model, moving, rows)
         # What the frozen factor leaves out of the derivative points along the rows, where the second correction acts.
-        factor, _ = jax.lax.stop_gradient(schur.factorise(layout, whitened))
+        factor = schur.factorise(layout, jax.lax.stop_gradient(whitened), schur.SHIFT)
         lam = schur.back_substitute(layout, factor, in_solver_order(structure, rows.residual))
         step = unwhiten(structure, model, roots, -schur.to_bodies(layout, whitened, lam))
         q = displace(q, Rates(*step))
