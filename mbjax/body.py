@@ -3,6 +3,7 @@
 from abc import abstractmethod
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -13,10 +14,14 @@ GROUND = "ground"
 
 
 def _inertia(value):
-    array = np.asarray(value) if not hasattr(value, "aval") else value
-    if array.shape == (3,):
-        return jnp.diag(array) if hasattr(value, "aval") else np.diag(array).astype(np.float64)
-    return array_of(3, 3)(value)
+    """Three principal moments or the full matrix, as a matrix."""
+    if isinstance(value, jax.Array):
+        return jnp.diag(value) if value.shape == (3,) else array_of(3, 3)(value)
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"Inertia: expected 3 principal moments or a 3x3 matrix, got {value!r}.") from None
+    return np.diag(array) if array.shape == (3,) else array_of(3, 3)(array)
 
 
 def _check_mass(name, mass):

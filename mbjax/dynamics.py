@@ -107,7 +107,7 @@ def accelerations(structure, model, q, v, memory, t, stabilise=None):
         drift = schur.to_rows(structure.layout, whitened, speed) - in_solver_order(structure, rows.velocity)
         gamma = gamma + stabilise(in_solver_order(structure, rows.residual), drift)
     right = gamma - schur.to_rows(structure.layout, whitened, free)
-    if structure.rotors:
+    if applied.rotor_rows.shape[0]:
         lam, rotor, total = _with_rotors(structure, model, moving, roots, whitened, free, right, applied)
     else:
         rotor = jnp.zeros(0)

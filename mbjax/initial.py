@@ -14,6 +14,7 @@ from .errors import ModelError, SimulationError, did_you_mean
 from .kinematics import coordinate, coordinate_gradient, motion, relative
 from .redundancy import start_coordinates
 from .rotation import cross, rotate
+from .smooth import unwrap
 from .state import Account, Memory, Rates, State, displace
 
 _NEWTON_STEPS = 20
@@ -57,13 +58,17 @@ def initial_state(system, positions=None, speeds=None, *, t0=0.0, throw=True):
 
 def connection_residuals(system, state, t=0.0):
     """Largest constraint residual (m or rad) of every connection and driver, by name."""
-    moving = motion(system.model, state.q, state.v)
-    residual = np.abs(np.asarray(rows_at(system.structure, system.model, moving, t).residual))
+    residual = np.abs(np.asarray(_residuals(system.structure, system.model, state, jnp.asarray(t, dtype=float))))
     worst = {}
     for label, value in zip(system.structure.row_labels, residual, strict=True):
         name = label.split(": ")[0]
         worst[name] = max(worst.get(name, 0.0), float(value))
     return worst
+
+
+@eqx.filter_jit
+def _residuals(structure, model, state, t):
+    return rows_at(structure, model, motion(model, state.q, state.v), t).residual
 
 
 def _report(system, state, positions, speeds, t):
@@ -229,8 +234,22 @@ def _project(structure, model, targets, speed_targets, values, speeds, t):
     position_miss = jnp.max(jnp.abs(jnp.concatenate([rows.residual, off])), initial=0.0)
     scale = 1.0 + jnp.max(jnp.abs(speeds), initial=0.0) + jnp.max(jnp.abs(twist), initial=0.0)
     speed_miss = jnp.max(jnp.abs(jnp.concatenate([drift, after - speeds])), initial=0.0) / scale
-    state = State(q, v, Memory(spins(structure, model, moving)), Account(jnp.zeros(()), jnp.zeros(())))
+    state = State(
+        q,
+        v,
+        Memory(unwrap(spins(structure, model, moving), _wanted_spins(structure, targets, values))),
+        Account(jnp.zeros(()), jnp.zeros(())),
+    )
     return state, position_miss, speed_miss
+
+
+def _wanted_spins(structure, targets, values):
+    """The spin that was asked for, which may be several turns; zero elsewhere."""
+    wanted = jnp.zeros(len(structure.connection_names))
+    for k, target in enumerate(targets):
+        if target.kind == "joint" and target.component == "spin":
+            wanted = wanted.at[target.index].set(jax.lax.stop_gradient(values[k]))
+    return wanted
 
 
 def spins(structure, model, moving):

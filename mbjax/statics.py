@@ -15,6 +15,7 @@ from .redundancy import still
 from .schur import to_rows
 from .smooth import unwrap
 from .state import Account, Memory, Rates, State, displace
+from .stepping.loop import NO_EQUILIBRIUM, SUCCESS
 from .trajectory import Result, Statistics, Trajectory
 
 _DESCENT_STEPS, _NEWTON_STEPS = 40, 6
@@ -73,7 +74,7 @@ def quasi_static(system, drivers, state=None, *, throw=True):
     failed = ~(misses < _TOLERANCE)
     zero = jnp.array(0)
     first = jnp.argmax(failed)
-    result = Result(jnp.where(jnp.any(failed), 3, 0), jnp.where(jnp.any(failed), ts[first], ts[-1]))
+    result = Result(jnp.where(jnp.any(failed), NO_EQUILIBRIUM, SUCCESS), jnp.where(jnp.any(failed), ts[first], ts[-1]))
     if throw and is_concrete(failed) and failed.any():
         raise SimulationError(f"quasi_static: no equilibrium at step {int(first)} of {count}.")
     return Trajectory(system, ts, states, result, Statistics(zero, zero, zero))

@@ -153,7 +153,6 @@ def _tables(mechanism):
         "row_labels": tuple(labels),
         "driver_rows": (len(product_labels) + len(length_labels), len(drivers)),
         "element_names": tuple(e.name for e in mechanism.elements),
-        "rotors": sum(hasattr(e, "rotor_inertia") for e in mechanism.elements),
         "marker_names": tuple(m.name for m in mechanism.markers),
         "marker_bodies": np.array([index[m.body] for m in mechanism.markers], dtype=np.int64),
         "counts_energy": any(e.attaches_to() != ((), ()) for e in mechanism.elements) or bool(drivers),

@@ -21,7 +21,7 @@ class Statistics(eqx.Module):
 
     accepted: jax.Array
     rejected: jax.Array
-    evaluations: jax.Array  # right-hand sides of the equations of motion, stages of rejected steps included
+    evaluations: jax.Array  # steps times stages, rejected ones included; Newton iterations and Jacobians are not
 
     @property
     def steps(self):

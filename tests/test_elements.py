@@ -40,6 +40,11 @@ def test_torsional_spring_winds_over_several_turns():
     assert_balanced(trajectory)
 
 
+def test_a_wheel_can_start_wound_up():
+    system = mb.assemble(wheel())
+    assert float(mb.initial_state(system, {"pin.spin": 9.0}).memory.spin[0]) == pytest.approx(9.0, abs=1e-12)
+
+
 def test_dry_friction_stops_a_wheel_and_the_heat_is_counted():
     drag = mb.JointFriction("drag", "pin", "spin", viscous=0.0, dry=0.1, speed=1e-3)
     trajectory = run(wheel(drag, speed=2.0), np.linspace(0, 1.5, 16), steps=mb.Adaptive(rtol=1e-8))
@@ -58,6 +63,7 @@ def test_motor_with_rotor_behind_a_gear_feels_the_reflected_inertia():
     assert_balanced(trajectory)
 
 
+@pytest.mark.slow
 def test_two_rotors_on_a_double_pendulum_match_lagrange():
     """Reflected inertias I_k on relative angles: M + I_1 e1 e1^T + I_2 (e2 - e1)(e2 - e1)^T in absolute angles."""
     l1, l2, m1, m2, g = 0.2, 0.3, 0.64, 0.56, 9.81
@@ -194,6 +200,7 @@ def test_a_zero_mobility_mechanism_and_a_loose_body_say_so():
         mb.assemble(mb.library.pendulum().add(mb.SpatialBody("stray", 1.0, INERTIA)))
 
 
+@pytest.mark.slow
 def test_trajectory_is_saved_loaded_and_written(tmp_path):
     trajectory = run(wheel(speed=1.0), np.linspace(0, 1, 5))
     trajectory.save(tmp_path / "run.npz")
@@ -206,6 +213,7 @@ def test_trajectory_is_saved_loaded_and_written(tmp_path):
         trajectory["pin.spinn"]
 
 
+@pytest.mark.slow
 def test_custom_rows_make_a_screw():
     """One own row ties sliding to turning: pitch 0.01 m per radian."""
 

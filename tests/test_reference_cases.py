@@ -64,8 +64,8 @@ def test_andrews_squeezer_angles_rates_and_multipliers():
 def four_bar_angle(trajectory):
     """Angle from the upright position, positive towards +x, unwrapped.
 
-    The flat pose costs digits: 1.4e-9 rad are reached at rtol 1e-10 with planar bodies and a few 1e-8 with spatial ones,
-    where the source gives 1e-9; tighter tolerances take more steps through the flat pose and do not gain.
+    The flat pose costs digits: 1.4e-9 rad are reached at rtol 1e-10 with planar bodies and a few 1e-8 with spatial
+    ones, where the source gives 1e-9; tighter tolerances take more steps through the flat pose and do not gain.
     """
     return -np.asarray(trajectory["A0.spin"])
 

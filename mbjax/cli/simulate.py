@@ -47,16 +47,16 @@ def run(options, console):
     settings = _merged(document.settings, options)
     import mbjax as mb
 
+    from ..initial import connection_residuals
     from . import results
     from .chunks import integrate
-    from .residuals import initial_residuals
 
     system = mb.assemble(document.mechanism)
     console.say(system.summary())
     _check_outputs(system, settings)
     ts = output_times(settings)
     state = mb.initial_state(system, t0=settings.start)
-    residuals = initial_residuals(system, state, settings.start)
+    residuals = connection_residuals(system, state, settings.start)
     console.say("initial residuals (m or rad): " + (", ".join(f"{n} {r:.1e}" for n, r in residuals.items()) or "none"))
     done = integrate(system, state, ts, solver=_solver(settings), steps=_steps(settings), console=console)
     about = {

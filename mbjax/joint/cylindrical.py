@@ -3,7 +3,7 @@ from .rows import parallel, radial
 
 
 class Cylindrical(AbstractRealisation):
-    """Pin that may slide and turn in its hole: axial and spin are free (P1 5, 6)."""
+    """Pin that may slide and turn in its hole: axial and spin are free (P1 7)."""
 
     def motions(self):
         return owns(CONSTRAINED, FREE, CONSTRAINED, FREE)

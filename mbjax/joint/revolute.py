@@ -3,7 +3,7 @@ from .rows import coincident, parallel
 
 
 class Revolute(AbstractRealisation):
-    """Hinge: points coincide and axes are parallel; only spin is free (P1 5-7). Between planar bodies, the rows that
+    """Hinge: points coincide and axes are parallel; only spin is free (P1 8). Between planar bodies, the rows that
     their plane already fulfils fall away at assembly."""
 
     def motions(self):

@@ -1,6 +1,7 @@
 """Functions of time for drivers and applied loads, each with value, rate and acceleration."""
 
 from .base import AbstractSignal as AbstractSignal
+from .base import rates as rates
 from .constant import Constant as Constant
 from .custom import Custom as Custom
 from .harmonic import Harmonic as Harmonic

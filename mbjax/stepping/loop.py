@@ -15,12 +15,13 @@ from .flow import Flow, sizes, unpack
 from .stabilise import AbstractStabilisation
 from .steps import Adaptive, ErrorNorm, Fixed
 
-SUCCESS, MAX_STEPS, STEP_UNDERFLOW, NOT_FINITE = range(4)
+SUCCESS, MAX_STEPS, STEP_UNDERFLOW, NOT_FINITE, NO_EQUILIBRIUM = range(5)
 MESSAGES = {
     SUCCESS: "success",
     MAX_STEPS: "the largest number of steps was reached",
     STEP_UNDERFLOW: "the step size became too small (a jump, a singularity, or a tolerance that cannot be met)",
     NOT_FINITE: "the state or its derivative is not finite",
+    NO_EQUILIBRIUM: "no equilibrium was found",
 }
 
 
