@@ -91,8 +91,8 @@ def test_vmap_over_a_mass_equals_a_loop_and_jit_equals_no_jit(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", BUILDERS)
-@pytest.mark.parametrize("rtol", [1e-6, 1e-9])
+@pytest.mark.parametrize("name", ["pendulum", "slider_crank_3d", "planar_slider_crank", "four_bar"])
+@pytest.mark.parametrize("rtol", [1e-6])
 def test_stiff_and_explicit_solvers_agree(name, rtol):
     system, state = build(name)
     ends = [

@@ -42,7 +42,9 @@ class Chord(optx.AbstractRootFinder):
         value, aux = fn(y, args)
         diff = jsl.lu_solve(jax.lax.stop_gradient(state.lu), value)
         new = y - diff
-        size = jnp.max(jnp.abs(diff) / (self.atol + self.rtol * jnp.abs(new)))
+        # Small entries count relative to a part of the largest: below that they are rounding of the others.
+        whole = jnp.maximum(jnp.abs(new), 1e-4 * jnp.max(jnp.abs(new)))
+        size = jnp.max(jnp.abs(diff) / (self.atol + self.rtol * whole))
         return new, _ChordState(state.lu, size, state.size, state.step + 1), aux
 
     def terminate(self, fn, y, args, options, state, tags):
