@@ -27,7 +27,7 @@ class Table(AbstractSignal):
             raise ValueError(f"Table: interpolation {self.interpolation!r} is unknown; choose `linear` or `spline`.")
         if self.times.shape != self.values.shape or self.times.shape[0] < 2:
             raise ValueError(
-                f"Table: {self.times.shape[0]} times, {self.values.shape[0]} values; give as many of each, at least 2."
+                f"Table: {self.times.shape[0]} times and {self.values.shape[0]} values; as many of each, at least 2."
             )
         if is_concrete(self.times, self.values):
             bad = np.flatnonzero(~(np.diff(self.times) > 0))

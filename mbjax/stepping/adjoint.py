@@ -80,8 +80,10 @@ class Replay(AbstractAdjoint):
         return outputs, type(memory)(spin), progress
 
     def _pull(self, config, leaves, settings, ts, knots, cotangents):
-        _, pull = jax.vjp(lambda x: _replayed(self.checkpoints, config, x, settings, ts, knots), leaves)
-        (leaves_ct,) = pull(cotangents)
+        _, pull, trust = jax.vjp(
+            lambda x: _replayed(self.checkpoints, config, x, settings, ts, knots), leaves, has_aux=True
+        )
+        leaves_ct = [trust * x for x in pull(cotangents)[0]]
         return leaves_ct, leaves_ct[config.index_of_y0()]
 
 
@@ -306,9 +308,9 @@ def _tangents_transpose(cotangents, *operands, config, sizes):
     leaves, settings, ts, knots, _ = _split([*operands[:fixed], *operands[fixed:]], sizes)
     count = operands[fixed].aval.shape[0]
     ct = [jnp.zeros(c.aval.shape) if isinstance(c, ad.Zero) else c for c in cotangents]
-    _, pull = jax.vjp(lambda x: _replayed(None, config, x, settings, ts, knots), leaves)
+    _, pull, trust = jax.vjp(lambda x: _replayed(None, config, x, settings, ts, knots), leaves, has_aux=True)
     pulled = [pull((ct[0][k], ct[1][k]))[0] for k in range(count)]
-    seeds_ct = [jnp.stack([p[i] for p in pulled]) for i in range(len(leaves))]
+    seeds_ct = [trust * jnp.stack([p[i] for p in pulled]) for i in range(len(leaves))]
     return [None] * fixed + seeds_ct
 
 
@@ -363,4 +365,4 @@ def _replayed(checkpoints, config, leaves, settings, ts, knots):
     )
     # A run that failed has no derivative: NaN, never an invented number.
     trust = jnp.where(progress.result == loop.SUCCESS, 1.0, jnp.nan)
-    return outputs * trust, spun * trust
+    return (outputs, spun), trust
