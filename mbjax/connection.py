@@ -3,6 +3,7 @@
 import equinox as eqx
 
 from .body import GROUND
+from .contact.stop import Stop
 from .frame import Frame
 from .joint import AbstractRealisation
 from .signal import AbstractSignal
@@ -13,7 +14,8 @@ COORDINATES = ("axial", "radial_h", "radial_t", "radial", "tilt", "tilt_h", "til
 class Connection(eqx.Module):
     """The seam of P1: swap `realisation` and the frame, the names and the channels stay.
 
-    The bearing's axes define axial and radial. Forces are those of the bearing on the journal.
+    The bearing's axes define axial and radial. Forces are those of the bearing on the journal. `stops` limit joint
+    coordinates that the realisation leaves open; they stay when the realisation is replaced.
     """
 
     name: str = eqx.field(static=True)
@@ -21,13 +23,15 @@ class Connection(eqx.Module):
     bearing: str = eqx.field(static=True)
     journal: str = eqx.field(static=True)
     realisation: AbstractRealisation
+    stops: tuple[Stop, ...]
 
-    def __init__(self, name, frame, *, journal, realisation, bearing=GROUND):
+    def __init__(self, name, frame, *, journal, realisation, bearing=GROUND, stops=()):
         self.name = name
         self.frame = frame
         self.bearing = bearing
         self.journal = journal
         self.realisation = realisation
+        self.stops = tuple(stops)
 
     def __check_init__(self):
         if not isinstance(self.frame, Frame):
@@ -36,6 +40,14 @@ class Connection(eqx.Module):
             raise ValueError(
                 f"Connection `{self.name}`: realisation is {self.realisation!r}; expected a joint such as Revolute()."
             )
+        for stop in self.stops:
+            if not isinstance(stop, Stop):
+                raise ValueError(f"Connection `{self.name}`: {stop!r} under `stops` is not a Stop.")
+            if stop.coordinate not in COORDINATES:
+                raise ValueError(
+                    f"Connection `{self.name}`: a stop limits `{stop.coordinate}`, which is not a joint coordinate. "
+                    f"Known: {', '.join(COORDINATES)}."
+                )
         if self.bearing == self.journal:
             raise ValueError(f"Connection `{self.name}` joins body `{self.bearing}` to itself.")
 

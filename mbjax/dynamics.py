@@ -86,11 +86,11 @@ def unwhiten(structure, model, roots, twist):
     return linear[:n], angular, planar
 
 
-def accelerations(structure, model, q, v, memory, t, stabilise=None):
+def accelerations(structure, model, q, v, internal, memory, t, stabilise=None):
     """Solve the equations of motion; also returns the pieces that energy accounting needs."""
     moving = motion(model, q, v)
     rows = rows_at(structure, model, moving, t)
-    applied = forces.total(structure, model, moving, memory, t)
+    applied = forces.total(structure, model, moving, memory, internal, t)
     whitened, roots = whiten(structure, model, moving, rows)
     n = structure.spatial
     free = whiten_wrenches(structure, model, roots, applied.wrench[:, None, :])[:, 0]

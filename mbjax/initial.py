@@ -11,11 +11,12 @@ from .connection import COORDINATES
 from .constraints import rows_at
 from .dynamics import body_speeds, in_solver_order, unwhiten, whiten, whiten_wrenches
 from .errors import ModelError, SimulationError, did_you_mean
+from .interactions import at_start, settled
 from .kinematics import coordinate, coordinate_gradient, motion, relative
 from .redundancy import start_coordinates
 from .rotation import cross, rotate
 from .smooth import unwrap
-from .state import Account, Memory, Rates, State, displace
+from .state import Rates, State, displace, no_account, spoiled
 
 _NEWTON_STEPS = 20
 _TOLERANCE = 1e-10
@@ -53,7 +54,7 @@ def initial_state(system, positions=None, speeds=None, *, t0=0.0, throw=True):
     bad = ~((miss < _TOLERANCE) & (speed_miss < _TOLERANCE))
     if throw and is_concrete(bad) and bad:
         raise SimulationError(_report(system, state, positions, speeds, t0))
-    return jax.tree.map(lambda x: jnp.where(bad, jnp.nan, x), state)
+    return spoiled(bad, state)
 
 
 def connection_residuals(system, state, t=0.0):
@@ -234,12 +235,9 @@ def _project(structure, model, targets, speed_targets, values, speeds, t):
     position_miss = jnp.max(jnp.abs(jnp.concatenate([rows.residual, off])), initial=0.0)
     scale = 1.0 + jnp.max(jnp.abs(speeds), initial=0.0) + jnp.max(jnp.abs(twist), initial=0.0)
     speed_miss = jnp.max(jnp.abs(jnp.concatenate([drift, after - speeds])), initial=0.0) / scale
-    state = State(
-        q,
-        v,
-        Memory(unwrap(spins(structure, model, moving), _wanted_spins(structure, targets, values))),
-        Account(jnp.zeros(()), jnp.zeros(())),
-    )
+    spin = unwrap(spins(structure, model, moving), _wanted_spins(structure, targets, values))
+    memory = settled(structure, model, moving, at_start(structure, spin))
+    state = State(q, v, jnp.zeros(structure.internals), memory, no_account())
     return state, position_miss, speed_miss
 
 

@@ -52,9 +52,11 @@ class Relative(eqx.Module):
     rotation: jax.Array  # (..., 3, 3) journal axes in bearing axes
     velocity: jax.Array  # (..., 3) rate of the displacement as seen from the bearing, m/s
     angular: jax.Array  # (..., 3) angular velocity of journal relative to bearing, rad/s
+    carrier: jax.Array  # (..., 3) angular velocity of the bearing itself, rad/s
+    wound: jax.Array  # (...) unwrapped spin at the last step end, rad
 
 
-def relative(model, moving, bearing, journal, which=slice(None)):
+def relative(model, moving, bearing, journal, which=slice(None), wound=0.0):
     """Relative motion at the connections `which` (all by default); `bearing`, `journal` are body indices."""
     point_i, point_j = model.bearing_point[which], model.journal_point[which]
     axes_i, axes_j = model.bearing_axes[which], model.journal_axes[which]
@@ -73,6 +75,8 @@ def relative(model, moving, bearing, journal, which=slice(None)):
         jnp.einsum("...ji,...jk->...ik", frame_i, frame_j),
         rotation.unrotate(frame_i, speed),
         rotation.unrotate(frame_i, moving.angular[journal] - moving.angular[bearing]),
+        rotation.unrotate(frame_i, moving.angular[bearing]),
+        jnp.asarray(wound),
     )
 
 

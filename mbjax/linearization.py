@@ -14,7 +14,7 @@ from .initial import spins
 from .kinematics import motion
 from .observe import find_channel, snapshot
 from .smooth import unwrap
-from .state import Account, Memory, Rates, State, displace
+from .state import Memory, Rates, State, displace, no_account
 from .system import System
 
 _PROJECTIONS = 3
@@ -109,6 +109,11 @@ def _unit(t):
 
 def linearize(system, state, *, t=0.0):
     """Linearise the free motion about an equilibrium `state` (at rest)."""
+    if system.structure.internals:
+        raise ModelError(
+            "linearize: this mechanism has laws with internal states (bristles or branches of a bushing); their part "
+            "in the response is not built. `bushing_rig` gives a bushing's dynamic stiffness."
+        )
     t = jnp.asarray(t, dtype=float)
     return Linearization(system, state, *_linearize(system.structure, system.model, state, t), t)
 
@@ -153,8 +158,9 @@ def _state_of(structure, model, state, basis, y, rate, t):
     shift = Rates(*unwhiten(structure, model, roots, (basis @ y).reshape(structure.bodies, 6)))
     speed = Rates(*unwhiten(structure, model, roots, (basis @ rate).reshape(structure.bodies, 6)))
     q, v = _projected(structure, model, displace(state.q, shift), speed, t)
-    wrapped = spins(structure, model, motion(model, q, v))
-    return State(q, v, Memory(unwrap(wrapped, state.memory.spin)), Account(jnp.zeros(()), jnp.zeros(())))
+    moving = motion(model, q, v)
+    spin = unwrap(spins(structure, model, moving), state.memory.spin)
+    return State(q, v, state.internal, Memory(spin, state.memory.points), no_account())
 
 
 def _basis(structure, model, state, t):
@@ -193,7 +199,7 @@ def _linearize(structure, model, state, t):
 
     def force(y, rate):
         here = _state_of(structure, model, state, basis, y, rate, t)
-        solution, moving, _, _ = accelerations(structure, model, here.q, here.v, here.memory, t)
+        solution, moving, _, _ = accelerations(structure, model, here.q, here.v, here.internal, here.memory, t)
         rates = Rates(solution.velocity_rate, solution.angular_rate, solution.planar_rate)
         _, roots = whiten(structure, model, moving, rows_at(structure, model, moving, t))
         # Whitened acceleration, as body_speeds makes it of a velocity.

@@ -70,9 +70,21 @@ class Mechanism(eqx.Module):
         if isinstance(new, AbstractRealisation):
             if not isinstance(old, Connection):
                 raise ModelError(f"`{name}` is a {type(old).__name__}; only a connection has a realisation.")
-            new = Connection(old.name, old.frame, bearing=old.bearing, journal=old.journal, realisation=new)
+            new = Connection(
+                old.name, old.frame, bearing=old.bearing, journal=old.journal, realisation=new, stops=old.stops
+            )
         if getattr(new, "name", None) != name:
             raise ModelError(f"The replacement of `{name}` is called `{getattr(new, 'name', new)}`; names must stay.")
+        return self._rebuilt(lambda part: new if part.name == name else part)
+
+    def with_stops(self, name, stops):
+        """The mechanism with other stops on one of its connections."""
+        old = self[name]
+        if not isinstance(old, Connection):
+            raise ModelError(f"`{name}` is a {type(old).__name__}; only a connection has stops.")
+        new = Connection(
+            old.name, old.frame, bearing=old.bearing, journal=old.journal, realisation=old.realisation, stops=stops
+        )
         return self._rebuilt(lambda part: new if part.name == name else part)
 
     def add(self, *parts):

@@ -8,6 +8,7 @@ import numpy as np
 from . import rotation
 from .array import namespace, stack, to_numpy
 from .body import SpatialBody
+from .interactions import describe
 from .joint.rows import Custom, Dot, Length, Offset
 
 
@@ -37,6 +38,7 @@ class Model(eqx.Module):
     custom: tuple  # row objects with derived derivatives
     signals: tuple  # prepared signals of the drivers
     loads: tuple  # bound force elements
+    laws: tuple  # force laws between the sides of connections
     marker_point: jax.Array  # (markers, 3)
     marker_axes: jax.Array  # (markers, 3, 3)
 
@@ -178,6 +180,7 @@ def bind(structure, mechanism):
         custom=tuple(row for _, row in flat if isinstance(row, Custom)),
         signals=tuple(d.signal.prepared() for d in mechanism.drivers),
         loads=tuple(e.bind(Places(index, connection_index, mechanism, poses)) for e in mechanism.elements),
+        laws=tuple(jax.tree.map(jnp.asarray, law) for _, law in describe(mechanism)),
         marker_point=_stack([p for p, _ in markers], 3),
         marker_axes=_stack([a for _, a in markers], 3, 3),
     )

@@ -5,10 +5,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from . import interactions
 from .connection import COORDINATES
 from .dynamics import accelerations, body_speeds, in_solver_order, whiten
 from .errors import did_you_mean
 from .kinematics import coordinate_and_rate, relative
+from .law import KINDS, OPEN
 from .rotation import cross, rotate, unrotate
 from .schur import to_rows
 from .smooth import unwrap
@@ -36,10 +38,12 @@ class Snapshot(eqx.Module):
     driver_force: jax.Array  # (drivers,) N or N m
     kinetic: jax.Array  # () J
     potential: jax.Array  # () J
-    dissipated: jax.Array  # () J since the start
+    dissipated: jax.Array  # (kinds,) J since the start, in the order of `law.KINDS`
     supplied: jax.Array  # () J since the start
     element_stored: jax.Array  # (elements,) J
     element_power: jax.Array  # (elements,) W dissipated
+    point_depth: jax.Array  # (points,) m or rad, of all contact points
+    point_closed: jax.Array  # (points,) 1 in contact, 0 open
     marker_position: jax.Array  # (markers, 3)
     marker_velocity: jax.Array
     marker_acceleration: jax.Array
@@ -52,10 +56,17 @@ class Snapshot(eqx.Module):
 def snapshot(system, state, t, *, minimum_norm=False):
     """Observe one state. Traceable and differentiable."""
     structure, model = system.structure, system.model
-    solution, moving, rows, applied = accelerations(structure, model, state.q, state.v, state.memory, t)
+    solution, moving, rows, applied = accelerations(structure, model, state.q, state.v, state.internal, state.memory, t)
     bodies = structure.bodies
     linear, angular = _global_accelerations(structure, model, moving, solution)
     force, moment, driver = _reactions(structure, model, moving, rows, solution, minimum_norm)
+    if model.laws:
+        acting = interactions.act(structure, model, moving, state.memory, state.internal, t)
+        own = np.array(structure.law_connections)
+        lever = _journal_from_bearing(structure, model, moving)[own]
+        force = force.at[own].add(acting.force)
+        moment = moment.at[own].add(acting.moment + cross(lever, acting.force))
+    depth = interactions.measure(structure, model, moving, state.memory)[0] if structure.points else jnp.zeros(0)
     coordinates, coordinate_rates, frames = _coordinates(structure, model, moving, state.memory)
     whitened, roots = whiten(structure, model, moving, rows)
     speed = body_speeds(structure, model, moving, roots, state.v)
@@ -73,6 +84,7 @@ def snapshot(system, state, t, *, minimum_norm=False):
         coordinates, coordinate_rates, force, moment, unrotate(frames, force), unrotate(frames, moment), driver,
         0.5 * jnp.sum(speed * speed), applied.stored, state.account.dissipated, state.account.supplied,
         jnp.stack(stored) if stored else jnp.zeros(0), jnp.stack(power) if power else jnp.zeros(0),
+        depth, jnp.where(state.memory.points.mode != OPEN, 1.0, 0.0),
         moving.position[markers] + arms,
         moving.velocity[markers] + cross(spin, arms),
         padded[0][markers] + cross(padded[1][markers], arms) + cross(spin, cross(spin, arms)),
@@ -111,6 +123,16 @@ def _reactions(structure, model, moving, rows, solution, minimum_norm):
     force = wrench[:, :3]
     moment = wrench[:, 3:] + cross(moving.position[j] - base, force)
     return force, moment, multipliers[start : start + drivers]
+
+
+def _journal_from_bearing(structure, model, moving):
+    """From the bearing's to the journal's frame point of every connection, global axes."""
+    i, j = structure.connection_bodies.reshape(-1, 2).T
+    ends = [
+        moving.position[b] + rotate(moving.orientation[b], p)
+        for b, p in ((i, model.bearing_point), (j, model.journal_point))
+    ]
+    return ends[1] - ends[0]
 
 
 def _share(structure, rows, multipliers):
@@ -208,6 +230,10 @@ def channels(structure):
                 add(
                     f"{joint}.{group}.{_HTB[c]}", unit, lambda s, g=group, k=k, c=c: getattr(s, f"joint_{g}")[..., k, c]
                 )
+        own = np.flatnonzero(structure.point_connections == k)
+        if own.size:
+            add(f"{joint}.penetration", "m or rad", lambda s, own=own: jnp.max(s.point_depth[..., own], axis=-1))
+            add(f"{joint}.touching", "1", lambda s, own=own: jnp.sum(s.point_closed[..., own], axis=-1))
     for k, (driver, name) in enumerate(zip(structure.driver_names, structure.driver_coordinates, strict=True)):
         unit = "N" if name.startswith(("axial", "radial")) else "N m"
         add(f"{driver}.force", unit, lambda s, k=k: s.driver_force[..., k])
@@ -227,6 +253,9 @@ def channels(structure):
                     )  # fmt: skip
     for name in _ENERGY:
         add(f"energy.{name}", "J", lambda s, n=name: energy(s, n))
+    if structure.law_connections:
+        for k, kind in enumerate(KINDS):
+            add(f"energy.dissipated_{kind}", "J", lambda s, k=k: s.dissipated[..., k])
     add("constraints.violation", "m or rad", lambda s: s.violation)
     add("constraints.velocity_violation", "1/s", lambda s: s.velocity_violation)
     return found
@@ -234,10 +263,11 @@ def channels(structure):
 
 def energy(s, name):
     """Energies: `balance` = kinetic + potential + dissipated - supplied, constant in an exact solution."""
-    if name in ("kinetic", "potential", "dissipated", "supplied"):
+    if name in ("kinetic", "potential", "supplied"):
         return getattr(s, name)
+    dissipated = jnp.sum(s.dissipated, axis=-1)
     total = s.kinetic + s.potential
-    return total if name == "total" else total + s.dissipated - s.supplied
+    return {"dissipated": dissipated, "total": total, "balance": total + dissipated - s.supplied}[name]
 
 
 def find_channel(structure, name):

@@ -8,7 +8,8 @@ import numpy as np
 
 from .array import is_concrete, require_x64
 from .errors import SimulationError
-from .state import Account, Memory, Rates, State, positions
+from .interactions import at_start
+from .state import Rates, State, no_account, positions
 from .stepping import implicit, loop
 from .stepping.adjoint import AbstractAdjoint, ForwardMode, Replay, Tangents
 from .stepping.flow import pack, sizes, to_state
@@ -24,7 +25,17 @@ _ADJOINTS = {
 
 
 def simulate(
-    system, state, ts, *, solver=None, steps=None, adjoint=None, stabilisation=None, max_steps=1_000_000, throw=True
+    system,
+    state,
+    ts,
+    *,
+    solver=None,
+    steps=None,
+    adjoint=None,
+    stabilisation=None,
+    max_steps=1_000_000,
+    events=0,
+    throw=True,
 ):
     """Integrate from `state` at ts[0]; output at `ts` (s, increasing), where all constraints hold.
 
@@ -34,6 +45,7 @@ def simulate(
     - `adjoint`: `mb.Tangents()` (default), `mb.ForwardMode()`, `mb.Replay()`; diffrax's ForwardMode and
       RecursiveCheckpointAdjoint name the latter two.
     - `stabilisation`: `mb.Projection()` (default) or `mb.Baumgarte()`.
+    - `events`: room for so many contact events (touches, releases) in `traj.events`; 0 (default) logs none.
     - `throw`: raise `SimulationError` on failure where the result is concrete. Under jit, vmap or a derivative look
       at `traj.result`; rows that were not reached are NaN, and a failed lane fails alone.
     """
@@ -45,10 +57,11 @@ def simulate(
         _steps(steps),
         Projection() if stabilisation is None else _checked(stabilisation, AbstractStabilisation, "stabilisation"),
         max_steps,
+        _events(system, events),
     )
     adjoint = _adjoint(adjoint)
-    states, result, statistics = _run(adjoint, method, system.model, state, ts, _knots(system, ts))
-    trajectory = Trajectory(system, ts, states, result, statistics)
+    states, result, statistics, log = _run(adjoint, method, system.model, state, ts, _knots(system, ts))
+    trajectory = Trajectory(system, ts, states, result, statistics, log)
     if throw and is_concrete(result.code) and result.code != loop.SUCCESS:
         raise SimulationError(f"The simulation of `{system.mechanism.name}` stopped: {result.message}.")
     return trajectory
@@ -57,7 +70,7 @@ def simulate(
 @eqx.filter_jit
 def _run(adjoint, method, model, state, ts, knots):
     structure = method.structure
-    outputs, memory, progress = adjoint.run(method, model, pack(structure, state), state.memory, ts, knots)
+    outputs, (memory, log), progress = adjoint.run(method, model, pack(structure, state), state.memory, ts, knots)
     states = jax.vmap(lambda y, m: to_state(structure, y, m))(outputs, memory)
     result = Result(progress.result, progress.t)
     stages = _stages(method.solver)
@@ -65,7 +78,14 @@ def _run(adjoint, method, model, state, ts, knots):
         states,
         result,
         Statistics(progress.accepted, progress.rejected, (progress.accepted + progress.rejected) * stages),
+        log,
     )
+
+
+def _events(system, events):
+    if not isinstance(events, int) or isinstance(events, bool) or events < 0:
+        raise ValueError(f"simulate: `events` is {events!r}; give the number of contact events to keep room for.")
+    return events if system.structure.points else 0
 
 
 def _stages(solver):
@@ -138,11 +158,12 @@ def _knots(system, ts):
 def empty_trajectory(system):
     """A trajectory of one NaN state: a template for reading files."""
     structure = system.structure
-    nq, _, _ = sizes(structure)
+    nq, *_ = sizes(structure)
     q = positions(structure, jnp.full(nq, jnp.nan))
     rate = Rates(*(jnp.full((n, 3), jnp.nan) for n in (structure.spatial, structure.spatial, structure.planar)))
     nan = jnp.array(jnp.nan)
-    state = State(q, rate, Memory(jnp.full(len(structure.connection_names), jnp.nan)), Account(nan, nan))
+    memory = at_start(structure, jnp.full(len(structure.connection_names), jnp.nan))
+    state = State(q, rate, jnp.full(structure.internals, jnp.nan), memory, no_account())
     states = jax.tree.map(lambda x: x[None], state)
     zero = jnp.array(0)
     return Trajectory(system, jnp.zeros(1), states, Result(zero, nan), Statistics(zero, zero, zero))

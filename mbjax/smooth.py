@@ -31,3 +31,40 @@ def angle(y, x):
 def unwrap(wrapped, near):
     """The representative of an angle (modulo one turn) that lies closest to `near`."""
     return wrapped + 2 * jnp.pi * jnp.round((near - wrapped) / (2 * jnp.pi))
+
+
+def ramp(x, length):
+    """max(x, 0) and its slope, rounded over 0 < x < length (twice differentiable; x - length / 2 beyond); sharp for
+    length 0."""
+    rounded = length > 0
+    r = jnp.clip(x / jnp.where(rounded, length, 1.0), 0.0, 1.0)
+    inside = length * r**3 * (1 - 0.5 * r)
+    value = jnp.where(rounded, jnp.where(r < 1, inside, x - 0.5 * length), jnp.maximum(x, 0.0))
+    slope = jnp.where(rounded, r * r * (3 - 2 * r), jnp.where(x > 0, 1.0, 0.0))
+    return value, slope
+
+
+def blend(x):
+    """0 for x <= 0, 1 for x >= 1, 3 x^2 - 2 x^3 between."""
+    r = jnp.clip(x, 0.0, 1.0)
+    return r * r * (3 - 2 * r)
+
+
+def power(x, exponent):
+    """x^exponent for x > 0, else 0."""
+    positive = x > 0
+    return jnp.where(positive, jnp.where(positive, x, 1.0) ** exponent, 0.0)
+
+
+def tanh_over(x, scale):
+    """tanh(x / scale) / x for x >= 0, with its limit and slope at 0."""
+    r = x / scale
+    small = r < 1e-3
+    safe = jnp.where(small, 1.0, r)
+    return jnp.where(small, 1 - r * r / 3, jnp.tanh(safe) / safe) / scale
+
+
+def over(value, x):
+    """value / x, 0 where x is 0."""
+    nonzero = x != 0
+    return jnp.where(nonzero, value / jnp.where(nonzero, x, 1.0), 0.0)

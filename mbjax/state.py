@@ -5,6 +5,7 @@ import jax
 import jax.numpy as jnp
 
 from . import rotation
+from .law import KINDS, Points
 
 
 class Coordinates(eqx.Module):
@@ -24,16 +25,22 @@ class Rates(eqx.Module):
 
 
 class Memory(eqx.Module):
-    """What a connection remembers from step to step; one struct per connection, never part of the error norm."""
+    """What connections remember from step to step, never part of the error norm."""
 
     spin: jax.Array  # (connections,) unwrapped spin at the last accepted step, rad
+    points: Points  # of all contact points
 
 
 class Account(eqx.Module):
     """Energies counted since the start: diagnostics, outside the error norm."""
 
-    dissipated: jax.Array  # () J, by dampers and friction
+    dissipated: jax.Array  # (kinds,) J, turned into heat, in the order of `law.KINDS`
     supplied: jax.Array  # () J, by drivers, motors and applied loads
+
+
+def no_account():
+    """Nothing counted yet."""
+    return Account(jnp.zeros(len(KINDS)), jnp.zeros(()))
 
 
 class State(eqx.Module):
@@ -41,6 +48,7 @@ class State(eqx.Module):
 
     q: Coordinates
     v: Rates
+    internal: jax.Array  # (internal,) bristles and branches, integrated along with the motion
     memory: Memory
     account: Account
 
@@ -75,3 +83,8 @@ def position_rate(q, v):
 def displace(q, step):
     """Positions after a small displacement given like velocities."""
     return Coordinates(q.position + step.velocity, rotation.turn(q.orientation, step.angular), q.planar + step.planar)
+
+
+def spoiled(bad, state):
+    """A state with NaN in every number if `bad`: a failure that cannot be overlooked."""
+    return jax.tree.map(lambda x: jnp.where(bad, jnp.nan, x) if jnp.issubdtype(x.dtype, jnp.inexact) else x, state)

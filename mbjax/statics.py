@@ -10,11 +10,12 @@ from .dynamics import in_solver_order, unwhiten, whiten, whiten_wrenches
 from .errors import ModelError, SimulationError, did_you_mean
 from .forces import total
 from .initial import initial_state, spins
+from .interactions import at_start, settled
 from .kinematics import motion
 from .redundancy import still
 from .schur import to_rows
 from .smooth import unwrap
-from .state import Account, Memory, Rates, State, displace
+from .state import Rates, State, displace, no_account, spoiled
 from .stepping.loop import NO_EQUILIBRIUM, SUCCESS
 from .trajectory import Result, Statistics, Trajectory
 
@@ -38,7 +39,7 @@ def equilibrium(system, state=None, *, t=0.0, throw=True):
             f"No equilibrium of `{system.mechanism.name}` found near the given state: relative force residual "
             f"{float(miss):.2e}. Something may be able to run away (a spring missing?), or start closer."
         )
-    return jax.tree.map(lambda x: jnp.where(bad, jnp.nan, x), found)
+    return spoiled(bad, found)
 
 
 def quasi_static(system, drivers, state=None, *, throw=True):
@@ -68,7 +69,7 @@ def quasi_static(system, drivers, state=None, *, throw=True):
     def advance(state, t):
         found, miss = _settle(system.structure, system.model, state, t)
         bad = ~(miss < _TOLERANCE)
-        return found, (jax.tree.map(lambda x: jnp.where(bad, jnp.nan, x), found), miss)
+        return found, (spoiled(bad, found), miss)
 
     _, (states, misses) = jax.lax.scan(advance, state, ts)
     failed = ~(misses < _TOLERANCE)
@@ -92,8 +93,11 @@ class _Held(eqx.Module):
 
 def _at_rest(structure, model, q, memory):
     v = still(structure)
-    wrapped = spins(structure, model, motion(model, q, v))
-    return State(q, v, Memory(unwrap(wrapped, memory.spin)), Account(jnp.zeros(()), jnp.zeros(())))
+    moving = motion(model, q, v)
+    memory = settled(
+        structure, model, moving, at_start(structure, unwrap(spins(structure, model, moving), memory.spin))
+    )
+    return State(q, v, jnp.zeros(structure.internals), memory, no_account())
 
 
 def _balance(structure, model, q, memory, t):
@@ -102,7 +106,8 @@ def _balance(structure, model, q, memory, t):
     rows = rows_at(structure, model, moving, t)
     whitened, roots = whiten(structure, model, moving, rows)
     kept = len(structure.layout.order)
-    applied = total(structure, model, moving, memory, t)
+    touching = settled(structure, model, moving, at_start(structure, memory.spin))
+    applied = total(structure, model, moving, touching, jnp.zeros(structure.internals), t)
     force = whiten_wrenches(structure, model, roots, applied.wrench[:, None, :])[:, 0]
     eye = jnp.eye(6 * structure.bodies).reshape(-1, structure.bodies, 6)
     jacobian = jax.vmap(lambda x: to_rows(structure.layout, whitened, x))(eye).T[:kept]

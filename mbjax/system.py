@@ -8,6 +8,7 @@ import numpy as np
 from .array import require_x64
 from .body import GROUND
 from .errors import ModelWarning
+from .interactions import tables as law_tables
 from .joint.rows import Custom, Dot, Length, Offset
 from .mechanism import Mechanism
 from .model import Model, VectorTable, bind, bodies_in_order, connection_rows, poses_at_start
@@ -131,6 +132,7 @@ def _tables(mechanism):
     labels += [label for _, label in custom_labels]
     connection_bodies = np.array(sides, dtype=np.int64).reshape(-1, 2)
     bodies = len(names)
+    laws = law_tables(mechanism, connection_bodies)
     return {
         "body_names": names,
         "spatial": len(spatial),
@@ -155,7 +157,9 @@ def _tables(mechanism):
         "element_names": tuple(e.name for e in mechanism.elements),
         "marker_names": tuple(m.name for m in mechanism.markers),
         "marker_bodies": np.array([index[m.body] for m in mechanism.markers], dtype=np.int64),
-        "counts_energy": any(e.attaches_to() != ((), ()) for e in mechanism.elements) or bool(drivers),
+        "counts_energy": bool(drivers or laws["law_connections"])
+        or any(e.attaches_to() != ((), ()) for e in mechanism.elements),
+        **laws,
     }
 
 

@@ -9,9 +9,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .events import Events
 from .files import Atomic
 from .observe import channels, find_channel, snapshots
 from .state import State
+from .stepping.log import Log
 from .stepping.loop import MESSAGES, SUCCESS
 from .system import System
 
@@ -55,6 +57,14 @@ class Trajectory(eqx.Module):
     states: State
     result: Result
     statistics: Statistics
+    log: Log | None = None
+
+    @property
+    def events(self):
+        """Contact events, as far as `simulate(..., events=n)` kept room for them."""
+        if self.log is None:
+            raise ValueError("No contact events were kept: run `simulate(..., events=1000)` to keep up to 1000.")
+        return Events(self.system.structure.point_labels, self.log)
 
     @property
     def channels(self):

@@ -9,6 +9,7 @@ import re
 
 from ..body import PlanarBody, SpatialBody
 from ..connection import COORDINATES, Driver
+from ..contact import Clearance
 from ..element import AppliedForce, Gravity, JointForce, JointFriction, JointSpring, Motor, SpringDamper, characteristic
 from ..frame import Placement
 from ..joint import MasslessLink, Universal
@@ -68,6 +69,7 @@ COORDINATE = {c: _ALONG if c.startswith(("axial", "radial")) else _TURNING for c
 # What the letters mean inside a class: the field that decides, and its choices (None: always the same).
 SYMBOLS = {
     SpringDamper: (None, {None: _ALONG}),
+    Clearance: (None, {None: _ALONG}),
     AppliedForce: ("kind", {"force": {"F": "N"}, "torque": {"F": "N*m"}}),
 }
 BY_COORDINATE = ("coordinate", COORDINATE)

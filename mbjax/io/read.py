@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from ..body import GROUND, PlanarBody, SpatialBody
 from ..connection import Connection, Driver
+from ..contact.stop import Stop
 from ..element import AbstractElement
 from ..errors import ModelError, did_you_mean
 from ..frame import Frame, Marker, Placement, frame
@@ -128,7 +129,7 @@ class _Parts:
         if not self._table(table, path):
             return None
         before = len(self.faults.messages)
-        self.faults.unknown_keys(path, table, ["bearing", "journal", "realisation", *_PLACEMENT, *_SIDES])
+        self.faults.unknown_keys(path, table, ["bearing", "journal", "realisation", "stops", *_PLACEMENT, *_SIDES])
         sides = {"bearing": GROUND, **{k: table[k] for k in ("bearing", "journal") if k in table}}
         for side, body in sides.items():
             if isinstance(body, str):
@@ -144,9 +145,15 @@ class _Parts:
             where = join(path, "realisation")
             realisation = self.reader.choose(AbstractRealisation, table["realisation"], where, {})
             self.realisations[name] = realisation
+        stops = table.get("stops", [])
+        if not isinstance(stops, list):
+            self.faults.add(join(path, "stops"), f"is {describe(stops)}; expected a list [{{coordinate = ...}}].")
+            stops = []
+        where = join(path, "stops")
+        stops = [self.reader.build(Stop, stop, join(where, k), {}) for k, stop in enumerate(stops)]
         if len(self.faults.messages) > before:
             return None
-        values = {"name": name, "frame": placed, "realisation": realisation, **sides}
+        values = {"name": name, "frame": placed, "realisation": realisation, "stops": stops, **sides}
         return self.reader.make(Connection, values, path)
 
     def _frame(self, table, path):

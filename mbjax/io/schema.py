@@ -12,7 +12,11 @@ from .dimensions import FIELDS
 # A field of this name would hide the class in a table; it has another key there.
 _KEYS = {"kind": "load"}
 # Packages whose catalogues may hold classes for a base class that lives elsewhere.
-ROOMS = ("joint", "signal", "element", "element.characteristic")
+ROOMS = (
+    "joint", "signal", "element", "element.characteristic", "contact", "contact.pair", "contact.interface",
+    "contact.normal", "contact.normal.elastic", "contact.normal.hysteresis", "contact.normal.policy",
+    "contact.friction", "contact.film", "bushing",
+)  # fmt: skip
 
 
 class Entry(typing.NamedTuple):

@@ -65,7 +65,10 @@ def _connection(connection, part):
         pairs += [(key, value) for key, value in sides[0] if key != "in_body"]
     else:
         pairs += [(f"{name}_frame", _inline(side)) for name, side in zip(("bearing", "journal"), sides, strict=True)]
-    return [*pairs, ("realisation", _kind(AbstractRealisation, connection.realisation, part))]
+    pairs.append(("realisation", _kind(AbstractRealisation, connection.realisation, part)))
+    if connection.stops:
+        pairs.append(("stops", "[" + ", ".join(_inline(_pairs(s, f"{part}.stops")) for s in connection.stops) + "]"))
+    return pairs
 
 
 def _element(element, part):

@@ -20,6 +20,24 @@ class AbstractRealisation(eqx.Module):
     def rows(self, bearing_axes, journal_axes):
         """Constraint rows (see `rows.py`). `*_axes` are the frame axes (columns h, t, b) at t0 in global axes."""
 
+    @abstractmethod
+    def laws(self):
+        """Force laws (see `mbjax.law`) that act between the two sides; none for a perfect joint."""
+
+    @abstractmethod
+    def perfect(self):
+        """The realisation without imperfections."""
+
+
+class AbstractPerfect(AbstractRealisation):
+    """A realisation that only writes constraint rows."""
+
+    def laws(self):
+        return ()
+
+    def perfect(self):
+        return self
+
 
 def owns(radial=FREE, axial=FREE, tilt=FREE, spin=FREE):
     return {"radial": radial, "axial": axial, "tilt": tilt, "spin": spin}

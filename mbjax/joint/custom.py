@@ -5,10 +5,10 @@ import numpy as np
 
 from ..array import array_of
 from . import rows as primitives
-from .base import MOTIONS, AbstractRealisation
+from .base import MOTIONS, AbstractPerfect
 
 
-class CustomRows(AbstractRealisation):
+class CustomRows(AbstractPerfect):
     """Constraint rows of the user, added to those of an ordinary realisation.
 
     `function(displacement, rotation, t, values)` returns as many residuals as there are `labels`; displacement (m)
@@ -16,7 +16,7 @@ class CustomRows(AbstractRealisation):
     motions these rows take over from `base`.
     """
 
-    base: AbstractRealisation
+    base: AbstractPerfect
     labels: tuple[str, ...] = eqx.field(static=True, converter=tuple)
     function: Callable = eqx.field(static=True)
     values: np.ndarray = eqx.field(converter=array_of(None), default_factory=lambda: np.zeros(0))

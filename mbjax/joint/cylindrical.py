@@ -1,8 +1,8 @@
-from .base import CONSTRAINED, FREE, AbstractRealisation, owns
+from .base import CONSTRAINED, FREE, AbstractPerfect, owns
 from .rows import parallel, radial
 
 
-class Cylindrical(AbstractRealisation):
+class Cylindrical(AbstractPerfect):
     """Pin that may slide and turn in its hole: axial and spin are free (P1 7)."""
 
     def motions(self):

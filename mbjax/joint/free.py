@@ -1,7 +1,7 @@
-from .base import AbstractRealisation, owns
+from .base import AbstractPerfect, owns
 
 
-class Free(AbstractRealisation):
+class Free(AbstractPerfect):
     """No constraint at all: a frame pair to measure relative motion at, or to hang springs and stops on."""
 
     def motions(self):

@@ -2,11 +2,11 @@ import equinox as eqx
 import numpy as np
 
 from ..array import is_concrete, number
-from .base import CONSTRAINED, FREE, AbstractRealisation, owns
+from .base import CONSTRAINED, FREE, AbstractPerfect, owns
 from .rows import Length
 
 
-class MasslessLink(AbstractRealisation):
+class MasslessLink(AbstractPerfect):
     """The two frame points keep a fixed distance, as if joined by a massless link with ball ends (P2 figure 1)."""
 
     length: np.ndarray = eqx.field(converter=number)  # m

@@ -1,8 +1,8 @@
-from .base import CONSTRAINED, FREE, AbstractRealisation, owns
+from .base import CONSTRAINED, FREE, AbstractPerfect, owns
 from .rows import axial, parallel
 
 
-class Planar(AbstractRealisation):
+class Planar(AbstractPerfect):
     """Plane on plane: the journal slides and spins in the plane normal to the bearing's axis."""
 
     def motions(self):

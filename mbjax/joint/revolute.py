@@ -1,8 +1,8 @@
-from .base import CONSTRAINED, FREE, AbstractRealisation, owns
+from .base import CONSTRAINED, FREE, AbstractPerfect, owns
 from .rows import coincident, parallel
 
 
-class Revolute(AbstractRealisation):
+class Revolute(AbstractPerfect):
     """Hinge: points coincide and axes are parallel; only spin is free (P1 8). Between planar bodies, the rows that
     their plane already fulfils fall away at assembly."""
 

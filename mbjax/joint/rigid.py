@@ -1,8 +1,8 @@
-from .base import CONSTRAINED, AbstractRealisation, owns
+from .base import CONSTRAINED, AbstractPerfect, owns
 from .rows import coincident, no_spin, parallel
 
 
-class Rigid(AbstractRealisation):
+class Rigid(AbstractPerfect):
     """Weld: nothing moves (P1 10)."""
 
     def motions(self):

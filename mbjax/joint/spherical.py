@@ -1,8 +1,8 @@
-from .base import CONSTRAINED, FREE, AbstractRealisation, owns
+from .base import CONSTRAINED, FREE, AbstractPerfect, owns
 from .rows import coincident
 
 
-class Spherical(AbstractRealisation):
+class Spherical(AbstractPerfect):
     """Ball joint: the two points coincide, rotation is free."""
 
     def motions(self):

@@ -1,8 +1,8 @@
-from .base import CONSTRAINED, FREE, AbstractRealisation, owns
+from .base import CONSTRAINED, FREE, AbstractPerfect, owns
 from .rows import no_spin, parallel, radial
 
 
-class Translation(AbstractRealisation):
+class Translation(AbstractPerfect):
     """Slider: only axial motion is free. P1 (9) prints `h.t = 0`; the row here is h_j . t_i = 0 of one common frame."""
 
     def motions(self):

@@ -2,11 +2,11 @@ import equinox as eqx
 import numpy as np
 
 from ..array import is_concrete, vector
-from .base import CONSTRAINED, FREE, AbstractRealisation, owns
+from .base import CONSTRAINED, FREE, AbstractPerfect, owns
 from .rows import Dot, coincident
 
 
-class Universal(AbstractRealisation):
+class Universal(AbstractPerfect):
     """Cardan joint: points coincide and the two cross axes stay at right angles.
 
     Both cross axes are given (global, at t0); they decide which twist the joint passes on. `spin` counts as

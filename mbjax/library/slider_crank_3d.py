@@ -48,18 +48,29 @@ def slider_crank_3d(
         block_cross, rod_cross = (0.0, 0.0, 1.0), np.cross([0.0, 0.0, 1.0], along)
     else:
         block_cross, rod_cross = (1.0, 0.0, 0.0), eta
+    crank_turn = np.array([crank_speed, 0.0, 0.0])
+    pin_speed, rod_turn, slider_speed = _speeds(crank_turn, b, c, block_cross, rod_cross)
     return Mechanism(
         "slider_crank_3d",
         bodies=[
-            SpatialBody("crank", crank_mass, crank_inertia, position=(CRANK_PIVOT + b) / 2),
+            SpatialBody(
+                "crank",
+                crank_mass,
+                crank_inertia,
+                position=(CRANK_PIVOT + b) / 2,
+                velocity=pin_speed / 2,
+                angular_velocity=crank_turn,
+            ),
             SpatialBody(
                 "rod",
                 rod_mass,
                 rod_inertia,
                 position=(b + c) / 2,
                 orientation=np.asarray(rotation.from_matrix(rod_axes)),
+                velocity=(pin_speed + slider_speed) / 2,
+                angular_velocity=rod_turn,
             ),
-            SpatialBody("slider", block_mass, block_inertia, position=c),
+            SpatialBody("slider", block_mass, block_inertia, position=c, velocity=slider_speed),
         ],
         connections=[
             Connection("A", frame(CRANK_PIVOT, (1, 0, 0), (0, 0, 1)), journal="crank", realisation=Revolute()),
@@ -76,3 +87,13 @@ def slider_crank_3d(
         elements=[Gravity((0.0, 0.0, -gravity))],
         start=Start(positions={"A.spin": 0.0}, speeds={"A.spin": crank_speed}),
     )
+
+
+def _speeds(crank_turn, b, c, block_cross, rod_cross):
+    """Velocities of the ideal mechanism: those of pin B and the slider, and the rod's angular velocity."""
+    pin = np.cross(crank_turn, b - CRANK_PIVOT)
+    rod = c - b
+    slider = np.array([rod @ pin / rod[0], 0.0, 0.0])
+    # The rod carries B to C, and its cross axis stays at right angles to the block's.
+    rows = np.vstack([np.cross(np.eye(3), rod), np.cross(rod_cross, block_cross)])
+    return pin, np.linalg.lstsq(rows, np.append(pin - slider, 0.0), rcond=None)[0], slider

@@ -12,7 +12,6 @@ import functools
 from abc import abstractmethod
 
 import equinox as eqx
-import equinox.internal as eqxi
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -20,6 +19,7 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
 from . import loop
+from .replay import replay_steps, replayed, unreached
 from .steps import Adaptive, ErrorNorm
 
 
@@ -28,7 +28,7 @@ class AbstractAdjoint(eqx.Module):
 
     @abstractmethod
     def run(self, method, model, y0, memory, ts, knots):
-        """Outputs (states and memory at ts) and progress."""
+        """States at ts, (memory at ts, log of contacts), progress."""
 
 
 class Tangents(AbstractAdjoint):
@@ -42,12 +42,18 @@ class Tangents(AbstractAdjoint):
 
 
 class ForwardMode(AbstractAdjoint):
-    """Forward derivatives of the plain run's own step sequence."""
+    """Forward derivatives of the plain run's own steps: they are recorded and replayed, as `Replay` does in reverse, so
+    the two agree to rounding."""
 
     def run(self, method, model, y0, memory, ts, knots):
+        fixed = jax.lax.stop_gradient((model, y0, memory, ts, knots))
+        *_, progress, ends = loop.integrate(method, *fixed, record=True)
         y0, outputs_of = _moving_times(method, model, y0, memory, ts)
-        outputs, spun, progress, _ = loop.integrate(method, model, y0, memory, jax.lax.stop_gradient(ts), knots)
-        return outputs_of(outputs), spun, progress
+        outputs, kept = replay_steps(method, model, y0, memory, fixed[3], fixed[4], ends, progress.accepted)
+        reached = jnp.arange(ts.shape[0]) < progress.output
+        kept, log = kept
+        outputs, kept = jax.tree.map(lambda x: unreached(reached, x), (outputs_of(outputs, kept), kept))
+        return outputs, (kept, log), progress
 
 
 class Replay(AbstractAdjoint):
@@ -60,28 +66,28 @@ class Replay(AbstractAdjoint):
 
         @jax.custom_vjp
         def run(leaves, settings, ts, knots):
-            outputs, spun, progress, _ = loop.integrate(*config.open(leaves, settings), ts, knots)
-            return outputs, spun.spin, progress
+            outputs, kept, progress, _ = loop.integrate(*config.open(leaves, settings), ts, knots)
+            return outputs, kept, progress
 
         def forward(leaves, settings, ts, knots):
             out = run(leaves, settings, ts, knots)
-            return out, (leaves, settings, ts, knots, out[0])
+            return out, (leaves, settings, ts, knots, out[0], out[1][0])
 
         def backward(saved, cotangents):
-            leaves, settings, ts, knots, outputs = saved
-            leaves_ct, y0_ct = self._pull(config, leaves, settings, ts, knots, cotangents[:2])
-            method, model, _, memory = config.open(leaves, settings)
-            rates = jax.vmap(lambda t, y: method.flow(t, y, (model, memory)))(ts, outputs)
+            leaves, settings, ts, knots, outputs, kept = saved
+            moving = [c for c in jax.tree.leaves(cotangents[1]) if c.dtype != jax.dtypes.float0]
+            leaves_ct, y0_ct = self._pull(config, leaves, settings, ts, knots, (cotangents[0], moving))
+            method, model, *_ = config.open(leaves, settings)
+            rates = _rates(method, model, ts, outputs, kept)
             ts_ct = jnp.sum(rates * cotangents[0], axis=-1).at[0].add(-jnp.dot(rates[0], y0_ct))
             return leaves_ct, [None] * len(settings), ts_ct, None
 
         run.defvjp(forward, backward)
-        outputs, spin, progress = run(leaves, settings, ts, knots)
-        return outputs, type(memory)(spin), progress
+        return run(leaves, settings, ts, knots)
 
     def _pull(self, config, leaves, settings, ts, knots, cotangents):
         _, pull, trust = jax.vjp(
-            lambda x: _replayed(self.checkpoints, config, x, settings, ts, knots), leaves, has_aux=True
+            lambda x: replayed(self.checkpoints, config, x, settings, ts, knots), leaves, has_aux=True
         )
         leaves_ct = [trust * x for x in pull(cotangents)[0]]
         return leaves_ct, leaves_ct[config.index_of_y0()]
@@ -93,12 +99,16 @@ def _moving_times(method, model, y0, memory, ts):
     args = (model, memory)
     start = y0 - method.flow(fixed[0], jax.lax.stop_gradient(y0), jax.lax.stop_gradient(args)) * (ts[0] - fixed[0])
 
-    def outputs_of(outputs):
-        still = jax.lax.stop_gradient((outputs, args))
-        rates = jax.vmap(lambda t, y: method.flow(t, y, still[1]))(fixed, still[0])
+    def outputs_of(outputs, kept):
+        rates = _rates(method, *jax.lax.stop_gradient((model, fixed, outputs, kept)))
         return outputs + rates * (ts - fixed)[:, None]
 
     return start, outputs_of
+
+
+def _rates(method, model, ts, outputs, kept):
+    """dy/dt at the outputs."""
+    return jax.vmap(lambda t, y, memory: method.flow(t, y, (model, memory)))(ts, outputs, kept)
 
 
 def _configure(method, model, y0, memory):
@@ -116,28 +126,29 @@ def _with_tangents(method, model, y0, memory, ts, knots):
 
     @jax.custom_jvp
     def run(leaves, settings, ts, knots):
-        outputs, spun, progress, _ = loop.integrate(*config.open(leaves, settings), ts, knots)
-        return outputs, spun.spin, progress
+        outputs, kept, progress, _ = loop.integrate(*config.open(leaves, settings), ts, knots)
+        return outputs, kept, progress
 
     @run.defjvp
     def _(primals, tangents):
         leaves, settings, ts, knots = primals
         leaves_dot, _, ts_dot, _ = tangents
-        outputs, spin, progress = run(leaves, settings, ts, knots)
-        method, model, _, memory = config.open(leaves, settings)
+        outputs, kept, progress = run(leaves, settings, ts, knots)
+        method, model, *_ = config.open(leaves, settings)
         # Shifting the start moves the whole run; later outputs slide along the flow.
-        rates = jax.vmap(lambda t, y: method.flow(t, y, (model, memory)))(ts, outputs)
+        rates = _rates(method, model, ts, outputs, kept[0])
         seeds = list(leaves_dot)
         where_y0 = config.index_of_y0()
         seeds[where_y0] = seeds[where_y0] - rates[0] * ts_dot[0]
         sizes = (len(leaves), len(settings))
         operands = (*leaves, *settings, ts, knots, *(d[None] for d in seeds))
-        outputs_dot, spin_dot = _tangents_p.bind(*operands, config=config, sizes=sizes)
+        outputs_dot, *memory_dot = _tangents_p.bind(*operands, config=config, sizes=sizes)
         outputs_dot = outputs_dot[0] + rates * ts_dot[:, None]
-        return (outputs, spin, progress), (outputs_dot, spin_dot[0], _no_tangent(progress))
+        memory_dot = iter([m[0] for m in memory_dot])
+        kept_dot = jax.tree.map(lambda x: next(memory_dot) if eqx.is_inexact_array(x) else _zero(x), kept)
+        return (outputs, kept, progress), (outputs_dot, kept_dot, _no_tangent(progress))
 
-    outputs, spin, progress = run(leaves, settings, ts, jax.lax.stop_gradient(knots))
-    return outputs, type(memory)(spin), progress
+    return run(leaves, settings, ts, jax.lax.stop_gradient(knots))
 
 
 class _Config:
@@ -168,13 +179,11 @@ class _Config:
 
 def _no_tangent(tree):
     """Zero tangents of bookkeeping."""
+    return jax.tree.map(_zero, tree)
 
-    def zero(x):
-        if jnp.issubdtype(x.dtype, jnp.inexact):
-            return jnp.zeros_like(x)
-        return np.zeros(x.shape, jax.dtypes.float0)
 
-    return jax.tree.map(zero, tree)
+def _zero(x):
+    return jnp.zeros_like(x) if jnp.issubdtype(x.dtype, jnp.inexact) else np.zeros(x.shape, jax.dtypes.float0)
 
 
 # --- joint integration of state and sensitivities ------------------------------------------------------------------
@@ -184,55 +193,60 @@ def _joint(config, leaves, settings, ts, knots, seeds):
     """Integrate state and `p` tangents together. `seeds` are stacked: each leaf has a leading axis p."""
     method, model, y0, memory = config.open(leaves, settings)
     norm = ErrorNorm(method.structure, method.steps if isinstance(method.steps, Adaptive) else Adaptive())
-    moment = loop.begin(method, model, y0, memory, ts[0])
-    model_dot, y0_dot, memory_dot = jax.tree.unflatten(config.treedef, seeds)
-    count = y0_dot.shape[0]
-    inexact, exact = eqx.partition(moment, eqx.is_inexact_array)
-    zeros = jax.tree.map(lambda x: jnp.zeros((count, *x.shape)), inexact)
-    moment_dot = eqx.tree_at(lambda m: (m.y, m.memory), zeros, (y0_dot, memory_dot))
+    inputs, fixed = eqx.partition((model, y0, memory), eqx.is_inexact_array)
+    model_fixed = fixed[0]
+    inputs_dot = jax.tree.unflatten(config.treedef, seeds)
+    model_moving, model_dot = inputs[0], inputs_dot[0]
+
+    def both(function, primals, dots):
+        """A function's value (tangent-free parts included) and its `count` tangents."""
+
+        def push(dots):
+            return jax.jvp(function, primals, dots, has_aux=True)
+
+        moving, dots, rest = jax.vmap(push, out_axes=(None, 0, None))(dots)
+        return moving, rest, dots
+
+    def first(inputs):
+        model, y0, memory = eqx.combine(inputs, fixed)
+        return eqx.partition(loop.begin(method, model, y0, memory, ts[0]), eqx.is_inexact_array)
+
+    moving, rest, moment_dot = both(first, (inputs,), (inputs_dot,))
+    moment = eqx.combine(moving, rest)
     relative = _relative_size(leaves, seeds)
-    model_moving, model_fixed = eqx.partition(model, eqx.is_inexact_array)
     progress = loop.start(method, model, moment, ts, norm)
-    outputs_dot = jnp.full((ts.shape[0], count, y0.shape[0]), jnp.nan).at[0].set(y0_dot)
-    spin_dot = jnp.full((ts.shape[0], count, memory.spin.shape[0]), jnp.nan).at[0].set(memory_dot.spin)
+    rows_dot = jax.tree.map(lambda x: loop.rows_for(ts, x), (moment_dot.y, moment_dot.memory))
 
     def body(carry):
-        moment, moment_dot, progress, outputs_dot, spin_dot = carry
+        moment, moment_dot, progress, rows_dot = carry
         end, shortened = loop.aim(progress, ts, knots)
         inexact, exact = eqx.partition(moment, eqx.is_inexact_array)
 
         def step(model_moving, inexact):
             model = eqx.combine(model_moving, model_fixed)
-            new, error, ok = loop.advance(method, model, eqx.combine(inexact, exact), progress.t, end, progress.jumped)
-            return *eqx.partition(new, eqx.is_inexact_array), error, ok
+            new, outcome = loop.advance(method, model, eqx.combine(inexact, exact), progress.t, end, progress.jumped)
+            inexact, exact_ = eqx.partition(new, eqx.is_inexact_array)
+            return (inexact, outcome.error), (exact_, jax.lax.stop_gradient(outcome))
 
-        def push(seed, dot):
-            (new, rest, error, ok), (new_dot, _, error_dot, _) = jax.jvp(step, (model_moving, inexact), (seed, dot))
-            return (new, rest, error, ok), (new_dot, error_dot)
-
-        (new, rest, error, ok), (new_dot, error_dot) = jax.vmap(push, out_axes=(None, 0))(model_dot, moment_dot)
-        new = eqx.combine(new, rest)
+        (new, _), (rest, outcome), (new_dot, error_dot) = both(step, (model_moving, inexact), (model_dot, moment_dot))
+        new, error = eqx.combine(new, rest), outcome.error
         finite = jnp.all(jnp.isfinite(new.y)) & jnp.all(jnp.isfinite(error)) & jnp.all(jnp.isfinite(error_dot))
-        size = jnp.maximum(
-            norm(error, moment.y, new.y),
-            norm.of_tangents(error_dot, moment_dot.y, new_dot.y, moment.y, new.y, relative),
-        )
-        if not isinstance(method.steps, Adaptive):
-            size = error
-        keep, following, state, result = loop.judge(method, progress, end, shortened, size, ok, finite, moment.y, new.y)
+        if isinstance(method.steps, Adaptive):
+            of_motion = norm(error, moment.y, new.y)
+            error = jnp.maximum(
+                of_motion, norm.of_tangents(error_dot, moment_dot.y, new_dot.y, moment.y, new.y, relative)
+            )
+        verdict = loop.judge(method, progress, end, shortened, outcome, error, finite, moment.y, new.y)
         on_output, _ = loop.landed(progress, end, ts, knots)
         row = jnp.minimum(progress.output, ts.shape[0] - 1)
-        write = keep & on_output
-        outputs_dot = outputs_dot.at[row].set(jnp.where(write, new_dot.y, outputs_dot[row]))
-        spin_dot = spin_dot.at[row].set(jnp.where(write, new_dot.memory.spin, spin_dot[row]))
-        progress = loop.update(method, progress, end, keep, following, state, result, ts, knots)
-        moment = loop.select(keep, new, moment)
-        return moment, loop.select(keep, new_dot, moment_dot), progress, outputs_dot, spin_dot
+        rows_dot = loop.write_row(rows_dot, row, verdict.keep & on_output, (new_dot.y, new_dot.memory))
+        progress = loop.update(method, progress, end, verdict, outcome, ts, knots)
+        moment = loop.select(verdict.keep, new, moment)
+        return moment, loop.select(verdict.keep, new_dot, moment_dot), progress, rows_dot
 
-    del exact
-    carry = (moment, moment_dot, progress, outputs_dot, spin_dot)
-    *_, outputs_dot, spin_dot = jax.lax.while_loop(lambda c: loop.unfinished(c[2], ts), body, carry)
-    return jnp.moveaxis(outputs_dot, 1, 0), jnp.moveaxis(spin_dot, 1, 0)
+    carry = (moment, moment_dot, progress, rows_dot)
+    _, moment_dot, _, rows_dot = jax.lax.while_loop(lambda c: loop.unfinished(c[2], ts), body, carry)
+    return [*(jnp.moveaxis(x, 1, 0) for x in jax.tree.leaves(rows_dot)), *jax.tree.leaves(moment_dot.log)]
 
 
 def _relative_size(leaves, seeds):
@@ -293,7 +307,8 @@ def _tangents_batch(operands, dims, *, config, sizes):
             full = jnp.broadcast_to(x, (count, *x.shape)) if d is None else jnp.moveaxis(x, d, 0)
             seeds.append(full.reshape(count * full.shape[1], *full.shape[2:]))
         outs = _tangents_p.bind(*operands[:fixed], *seeds, config=config, sizes=sizes)
-        return [o.reshape(count, -1, *o.shape[1:]) for o in outs], [0] * len(outs)
+        each = seeds[0].shape[0] // count
+        return [o.reshape(count, each, *o.shape[1:]) for o in outs], [0] * len(outs)
     function = functools.partial(_joint_flat, config=config, sizes=sizes)
     outs = jax.vmap(function, in_axes=tuple(None if d is None else d for d in dims))(*operands)
     return list(outs), [0] * len(outs)
@@ -308,8 +323,8 @@ def _tangents_transpose(cotangents, *operands, config, sizes):
     leaves, settings, ts, knots, _ = _split([*operands[:fixed], *operands[fixed:]], sizes)
     count = operands[fixed].aval.shape[0]
     ct = [jnp.zeros(c.aval.shape) if isinstance(c, ad.Zero) else c for c in cotangents]
-    _, pull, trust = jax.vjp(lambda x: _replayed(None, config, x, settings, ts, knots), leaves, has_aux=True)
-    pulled = [pull((ct[0][k], ct[1][k]))[0] for k in range(count)]
+    _, pull, trust = jax.vjp(lambda x: replayed(None, config, x, settings, ts, knots), leaves, has_aux=True)
+    pulled = [pull((ct[0][k], [c[k] for c in ct[1:]]))[0] for k in range(count)]
     seeds_ct = [trust * jnp.stack([p[i] for p in pulled]) for i in range(len(leaves))]
     return [None] * fixed + seeds_ct
 
@@ -324,45 +339,3 @@ def _no_second_order(primals, tangents, **params):
 
 
 ad.primitive_jvps[_tangents_p] = _no_second_order
-
-
-# --- reverse mode by replay ---------------------------------------------------------------------------------------
-
-
-def _replayed(checkpoints, config, leaves, settings, ts, knots):
-    """The run again on its own accepted steps, reverse-differentiable."""
-    method, model, y0, memory = config.open(leaves, settings)
-    fixed = jax.lax.stop_gradient((leaves, settings, ts, knots))
-    plain = config.open(fixed[0], fixed[1])
-    *_, progress, ends = loop.integrate(*plain, fixed[2], fixed[3], record=True)
-    ends, count = jax.lax.stop_gradient((ends, progress.accepted))
-    ts = fixed[2]
-    moment = loop.begin(method, model, y0, memory, ts[0])
-    outputs = jnp.zeros((ts.shape[0], y0.shape[0]))
-    spun = jnp.zeros((ts.shape[0], memory.spin.shape[0]))
-    outputs, spun = outputs.at[0].set(y0), spun.at[0].set(memory.spin)
-    zero = jnp.zeros((), dtype=int)
-
-    def body(carry):
-        moment, k, row, jumped, t, outputs, spun = carry
-        end = ends[k]
-        new, _, _ = loop.advance(method, model, moment, t, end, jumped)
-        on_output = end == ts[jnp.minimum(row, ts.shape[0] - 1)]
-        outputs = outputs.at[row].set(new.y, pred=on_output)
-        spun = spun.at[row].set(new.memory.spin, pred=on_output)
-        on_knot = jnp.any(end == fixed[3]) if knots.shape[0] else jnp.array(False)
-        return new, k + 1, row + on_output, on_knot, end, outputs, spun
-
-    carry = (moment, zero, zero + 1, jnp.array(False), ts[0], outputs, spun)
-    *_, outputs, spun = eqxi.while_loop(
-        lambda c: c[1] < count,
-        body,
-        carry,
-        max_steps=method.max_steps,
-        kind="checkpointed",
-        checkpoints=checkpoints,
-        buffers=lambda c: (c[5], c[6]),
-    )
-    # A run that failed has no derivative: NaN, never an invented number.
-    trust = jnp.where(progress.result == loop.SUCCESS, 1.0, jnp.nan)
-    return (outputs, spun), trust

@@ -4,6 +4,7 @@ import equinox as eqx
 import jax.numpy as jnp
 
 from ..dynamics import accelerations, rates_of
+from ..law import KINDS
 from ..state import Account, State, flatten, position_rate, positions, rates
 from ..structure import Structure
 
@@ -18,12 +19,13 @@ class Flow(eqx.Module):
         model, memory = args
         structure = self.structure
         q, v = unpack(structure, y)
-        solution, _, rows, applied = accelerations(structure, model, q, v, memory, t, self.stabilise)
+        internal = internal_of(structure, y)
+        solution, _, rows, applied = accelerations(structure, model, q, v, internal, memory, t, self.stabilise)
         rate = position_rate(q, v)
-        parts = [flatten(rate, v)[0], rates_of(solution)]
+        parts = [flatten(rate, v)[0], rates_of(solution), applied.internal_rate]
         if structure.counts_energy:
             driven = driver_power(structure, rows, solution)
-            parts.append(jnp.stack([applied.dissipated, applied.supplied + driven]))
+            parts.append(jnp.append(applied.dissipated, applied.supplied + driven))
         return jnp.concatenate(parts)
 
 
@@ -41,26 +43,31 @@ def driver_power(structure, rows, solution):
 
 
 def sizes(structure):
-    """Lengths of the position part, the velocity part and the energy account."""
+    """Lengths of the position part, the velocity part, the internal states and the energy account."""
     n, k = structure.spatial, structure.planar
-    return 7 * n + 3 * k, 6 * n + 3 * k, 2 if structure.counts_energy else 0
+    return 7 * n + 3 * k, 6 * n + 3 * k, structure.internals, len(KINDS) + 1 if structure.counts_energy else 0
 
 
 def pack(structure, state):
     q, v = flatten(state.q, state.v)
-    parts = [q, v]
+    parts = [q, v, state.internal]
     if structure.counts_energy:
-        parts.append(jnp.stack([state.account.dissipated, state.account.supplied]))
+        parts.append(jnp.append(state.account.dissipated, state.account.supplied))
     return jnp.concatenate([jnp.asarray(p, dtype=float) for p in parts])
 
 
 def unpack(structure, y):
-    nq, nv, _ = sizes(structure)
+    nq, nv, *_ = sizes(structure)
     return positions(structure, y[:nq]), rates(structure, y[nq : nq + nv])
 
 
+def internal_of(structure, y):
+    nq, nv, ni, _ = sizes(structure)
+    return y[nq + nv : nq + nv + ni]
+
+
 def to_state(structure, y, memory):
-    nq, nv, na = sizes(structure)
+    nq, nv, ni, na = sizes(structure)
     q, v = unpack(structure, y)
-    account = y[nq + nv :] if na else jnp.zeros(2)
-    return State(q, v, memory, Account(account[0], account[1]))
+    account = y[nq + nv + ni :] if na else jnp.zeros(len(KINDS) + 1)
+    return State(q, v, internal_of(structure, y), memory, Account(account[:-1], account[-1]))

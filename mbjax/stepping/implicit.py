@@ -42,8 +42,9 @@ class Chord(optx.AbstractRootFinder):
         value, aux = fn(y, args)
         diff = jsl.lu_solve(jax.lax.stop_gradient(state.lu), value)
         new = y - diff
-        # Small entries count relative to a part of the largest: below that they are rounding of the others.
-        whole = jnp.maximum(jnp.abs(new), 1e-4 * jnp.max(jnp.abs(new)))
+        # Small entries count relative to a part of the largest: below 1e-13 of it they are rounding of the others.
+        part = max(1e-4, 1e-13 / (self.kappa * self.rtol))
+        whole = jnp.maximum(jnp.abs(new), part * jnp.max(jnp.abs(new)))
         size = jnp.max(jnp.abs(diff) / (self.atol + self.rtol * whole))
         return new, _ChordState(state.lu, size, state.size, state.step + 1), aux
 
@@ -91,7 +92,7 @@ def _tableau(solver):
 
 def implicit_step(solver, flow, t0, t1, y0, args):
     """One step, `(y1, error, ok)`, differentiable by y0 and args."""
-    dynamic, static = eqx.partition((flow, args), eqx.is_inexact_array)
+    dynamic, static = eqx.partition((flow, args), eqx.is_array)
 
     @jax.custom_jvp
     def step(t0, t1, y0, dynamic):

@@ -5,13 +5,15 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from .. import interactions
 from ..initial import spins
 from ..kinematics import motion
 from ..smooth import unwrap
 from ..state import Memory, flatten, position_rate
 from ..structure import Structure
-from . import explicit, implicit
-from .flow import Flow, sizes, unpack
+from . import explicit, implicit, switches
+from .flow import Flow, internal_of, sizes, unpack
+from .log import Log, empty, record
 from .stabilise import AbstractStabilisation
 from .steps import Adaptive, ErrorNorm, Fixed
 
@@ -33,6 +35,7 @@ class Method(eqx.Module):
     steps: Adaptive | Fixed | diffrax.AbstractStepSizeController
     stabilisation: AbstractStabilisation
     max_steps: int = eqx.field(static=True)
+    events: int = eqx.field(static=True, default=0)  # rows of the log of contacts
 
     @property
     def flow(self):
@@ -53,19 +56,39 @@ class Moment(eqx.Module):
     y: jax.Array
     memory: Memory
     solver_state: object
+    log: Log | None
+
+
+class Outcome(eqx.Module):
+    """How a step went."""
+
+    error: jax.Array  # estimate, like y
+    ok: jax.Array  # () whether the solver found its stages
+    fraction: jax.Array  # () of the step, where a switch wants it to end; 1 to keep it
+    switched: jax.Array  # () whether a contact point switched
 
 
 def begin(method, model, y, memory, t):
     """The moment before the first step."""
+    memory = switches.begin(method.structure, model, y, memory)
     if explicit.is_explicit(method.solver) or implicit.is_implicit(method.solver):
         state = None
     else:
         state = method.solver.init(method.terms, t, t, y, (model, memory))
-    return jax.tree.map(jnp.asarray, Moment(y, memory, state))
+    log = None
+    if method.events:
+        log = empty(method.events, method.structure.points, _normal_forces(method, model, y, memory, t))
+    return jax.tree.map(jnp.asarray, Moment(y, memory, state, log))
+
+
+def _normal_forces(method, model, y, memory, t):
+    structure = method.structure
+    moving = motion(model, *unpack(structure, y))
+    return interactions.act(structure, model, moving, memory, internal_of(structure, y), t).normal
 
 
 def advance(method, model, moment, t0, t1, jumped):
-    """One step from t0 to t1 and the projection after it: the new moment, the error estimate, whether it converged."""
+    """One step from t0 to t1, the projection after it and the switches at its end: the new moment and its `Outcome`."""
     args = (model, moment.memory)
     if explicit.is_explicit(method.solver):
         y, error = explicit.explicit_step(method.solver.tableau, method.flow, t0, t1, moment.y, args)
@@ -81,11 +104,19 @@ def advance(method, model, moment, t0, t1, jumped):
     if error is None:
         error = jnp.zeros_like(y)
     structure = method.structure
-    nq, nv, _ = sizes(structure)
+    nq, nv, *_ = sizes(structure)
     q, v = method.stabilisation.correct(structure, model, *unpack(structure, y), t1)
     y = jnp.concatenate([*flatten(q, v), y[nq + nv :]])
-    wrapped = spins(structure, model, motion(model, q, v))
-    return Moment(y, Memory(unwrap(wrapped, moment.memory.spin)), state), error, ok
+    moving = motion(model, q, v)
+    spin = unwrap(spins(structure, model, moving), moment.memory.spin)
+    if not structure.points:
+        keep = jnp.ones(())
+        return Moment(y, Memory(spin, moment.memory.points), state, None), Outcome(error, ok, keep, jnp.array(False))
+    end = switches.switch(method, model, moment, y, spin, moving, t0, t1)
+    log = moment.log
+    if method.events:
+        log = record(log, end.happening, _normal_forces(method, model, end.y, end.memory, t1), t0, t1)
+    return Moment(end.y, end.memory, state, log), Outcome(error, ok, end.fraction, end.any)
 
 
 class Progress(eqx.Module):
@@ -95,6 +126,7 @@ class Progress(eqx.Module):
     step: jax.Array  # proposed next step, s
     controller: object
     jumped: jax.Array
+    limit: jax.Array  # s, where a switch wants the next step to end; infinite if none does
     output: jax.Array  # index of the next output time
     accepted: jax.Array
     rejected: jax.Array
@@ -121,6 +153,7 @@ def start(method, model, moment, ts, norm):
         jax.lax.stop_gradient(first),
         state,
         jnp.array(False),
+        jnp.array(jnp.inf),
         zero + 1,
         zero,
         zero,
@@ -144,7 +177,7 @@ def _first_step(method, moment, ts, norm):
     if steps.first_step is not None:
         return jnp.asarray(steps.first_step)
     span = ts[-1] - ts[0]
-    nq, _, _ = sizes(method.structure)
+    nq, *_ = sizes(method.structure)
     q, v = unpack(method.structure, moment.y)
     rate, _ = flatten(position_rate(q, v), v)
     rate = jnp.concatenate([rate, jnp.zeros(moment.y.shape[0] - nq)])
@@ -162,13 +195,25 @@ def aim(progress, ts, knots):
     left = target - progress.t
     ratio = left / progress.step
     end = jnp.where(ratio <= 1.01, target, jnp.where(ratio < 2.0, progress.t + 0.5 * left, progress.t + progress.step))
-    return end, ratio < 2.0
+    switching = progress.limit < end
+    return jnp.where(switching, progress.limit, end), (ratio < 2.0) | switching
 
 
-def judge(method, progress, end, shortened, error, ok, finite, y0, y1):
+class Verdict(eqx.Module):
+    """What follows from a step."""
+
+    keep: jax.Array
+    step: jax.Array  # s, proposed next step
+    controller: object
+    result: jax.Array
+    limit: jax.Array  # s
+
+
+def judge(method, progress, end, shortened, outcome, error, finite, y0, y1):
     """Accept or reject, and propose the next step. `error` is the scalar error over tolerance (or, for a controller
-    of the user, the error estimate itself)."""
-    done = progress
+    of the user, the error estimate itself). A step that is good but ends beyond a switch is rejected without a word
+    to the controller."""
+    done, ok = progress, outcome.ok
     if not method.adaptive:
         keep, step, state = finite & ok, done.step, None
         result = jnp.where(keep, SUCCESS, NOT_FINITE)
@@ -190,7 +235,11 @@ def judge(method, progress, end, shortened, error, ok, finite, y0, y1):
         step = jnp.where(keep & shortened, jnp.maximum(step, done.step), step)
         smallest = 4 * jnp.finfo(float).eps * jnp.maximum(jnp.abs(done.t), jnp.abs(end))
         result = jnp.where(~keep & (step <= smallest), STEP_UNDERFLOW, SUCCESS)
-    return keep, jax.lax.stop_gradient(step), state, result
+    again = keep & (outcome.fraction < 1)
+    limit = jnp.where(again, done.t + outcome.fraction * (end - done.t), jnp.inf)
+    step = jnp.where(again, done.step, step)
+    state = jax.tree.map(lambda old, new: jnp.where(again, old, new), done.controller, state)
+    return Verdict(keep & ~again, *jax.lax.stop_gradient((step, state, result, limit)))
 
 
 def landed(progress, end, ts, knots):
@@ -200,19 +249,21 @@ def landed(progress, end, ts, knots):
     return on_output, on_knot
 
 
-def update(method, progress, end, keep, step, state, result, ts, knots):
+def update(method, progress, end, verdict, outcome, ts, knots):
     """Progress after a step was judged."""
     on_output, on_knot = landed(progress, end, ts, knots)
+    keep = verdict.keep
     accepted = progress.accepted + keep
     rejected = progress.rejected + ~keep
     output = progress.output + (keep & on_output)
     exhausted = (accepted + rejected >= method.max_steps) & (output < ts.shape[0])
-    result = jnp.where(exhausted & (result == SUCCESS), MAX_STEPS, result)
+    result = jnp.where(exhausted & (verdict.result == SUCCESS), MAX_STEPS, verdict.result)
     return Progress(
         jnp.where(keep, end, progress.t),
-        step,
-        state,
-        jnp.where(keep, on_knot, progress.jumped),
+        verdict.step,
+        verdict.controller,
+        jnp.where(keep, on_knot | outcome.switched, progress.jumped),
+        verdict.limit,
         output,
         accepted,
         rejected,
@@ -228,34 +279,43 @@ def select(keep, new, old):
     return jax.tree.map(lambda a, b: jnp.where(keep, a, b) if eqx.is_array(a) else a, new, old)
 
 
+def rows_for(ts, first):
+    """Room for one array at every output time; rows that are never reached stay NaN (0 for whole numbers)."""
+    empty = jnp.nan if jnp.issubdtype(first.dtype, jnp.inexact) else 0
+    return jnp.full((ts.shape[0], *first.shape), empty, dtype=first.dtype).at[0].set(first)
+
+
+def write_row(rows, row, write, new):
+    return jax.tree.map(lambda all_, x: all_.at[row].set(jnp.where(write, x, all_[row])), rows, new)
+
+
 def integrate(method, model, y0, memory, ts, knots, *, record=False):
-    """Adaptive run without derivatives: states and memory at `ts`, progress, and (optionally) the accepted ends."""
+    """Adaptive run without derivatives: states at `ts`, memory there and the log of contacts, progress, and
+    (optionally) the accepted ends."""
     norm = ErrorNorm(method.structure, method.steps if isinstance(method.steps, Adaptive) else Adaptive())
     moment = begin(method, model, y0, memory, ts[0])
-
     progress = start(method, model, moment, ts, norm)
-    outputs = jnp.full((ts.shape[0], y0.shape[0]), jnp.nan).at[0].set(y0)
-    spun = jnp.full((ts.shape[0], memory.spin.shape[0]), jnp.nan).at[0].set(memory.spin)
+    outputs = jax.tree.map(lambda x: rows_for(ts, x), (moment.y, moment.memory))
     ends = jnp.zeros(method.max_steps if record else 0)
 
     def body(carry):
-        moment, progress, outputs, spun, ends = carry
+        moment, progress, outputs, ends = carry
         end, shortened = aim(progress, ts, knots)
-        new, error, ok = advance(method, model, moment, progress.t, end, progress.jumped)
+        new, outcome = advance(method, model, moment, progress.t, end, progress.jumped)
+        error = outcome.error
         finite = jnp.all(jnp.isfinite(new.y)) & jnp.all(jnp.isfinite(error))
         if isinstance(method.steps, Adaptive):
             error = norm(error, moment.y, new.y)
-        keep, step, state, result = judge(method, progress, end, shortened, error, ok, finite, moment.y, new.y)
+        verdict = judge(method, progress, end, shortened, outcome, error, finite, moment.y, new.y)
         on_output, _ = landed(progress, end, ts, knots)
         row = jnp.minimum(progress.output, ts.shape[0] - 1)
-        write = keep & on_output
-        outputs = outputs.at[row].set(jnp.where(write, new.y, outputs[row]))
-        spun = spun.at[row].set(jnp.where(write, new.memory.spin, spun[row]))
+        outputs = write_row(outputs, row, verdict.keep & on_output, (new.y, new.memory))
         if record:
-            ends = ends.at[progress.accepted].set(jnp.where(keep, end, ends[progress.accepted]), mode="drop")
-        progress = update(method, progress, end, keep, step, state, result, ts, knots)
-        return select(keep, new, moment), progress, outputs, spun, ends
+            place = progress.accepted
+            ends = ends.at[place].set(jnp.where(verdict.keep, end, ends[place]), mode="drop")
+        progress = update(method, progress, end, verdict, outcome, ts, knots)
+        return select(verdict.keep, new, moment), progress, outputs, ends
 
-    carry = (moment, progress, outputs, spun, ends)
-    _, progress, outputs, spun, ends = jax.lax.while_loop(lambda c: unfinished(c[1], ts), body, carry)
-    return outputs, Memory(spun), progress, ends
+    carry = (moment, progress, outputs, ends)
+    moment, progress, (outputs, kept), ends = jax.lax.while_loop(lambda c: unfinished(c[1], ts), body, carry)
+    return outputs, (kept, moment.log), progress, ends

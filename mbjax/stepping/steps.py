@@ -18,10 +18,11 @@ class Adaptive(eqx.Module):
     """
 
     rtol: np.ndarray = eqx.field(converter=number, default=1e-6)
-    position: np.ndarray = eqx.field(converter=number, default=1e-3)  # m; this and the next three multiply rtol
+    position: np.ndarray = eqx.field(converter=number, default=1e-3)  # m; this and the next four multiply rtol
     angle: np.ndarray = eqx.field(converter=number, default=1.0)  # rad
     speed: np.ndarray = eqx.field(converter=number, default=1e-3)  # m/s
     angular_speed: np.ndarray = eqx.field(converter=number, default=1e-2)  # rad/s
+    internal: np.ndarray = eqx.field(converter=number, default=1e-6)  # m or rad; bristles and branches
     max_step: np.ndarray | None = eqx.field(converter=optional(number), default=None)  # s
     first_step: np.ndarray | None = eqx.field(converter=optional(number), default=None)  # s
 
@@ -48,28 +49,28 @@ class ErrorNorm:
     """Largest error over kinds, relative to tolerance."""
 
     def __init__(self, structure, steps):
-        nq, nv, _ = sizes(structure)
+        nq, nv, ni, _ = sizes(structure)
         n, k = structure.spatial, structure.planar
         plane = np.tile([0, 0, 1], k)
         kinds = np.concatenate(
-            [np.zeros(3 * n), np.ones(4 * n), plane, np.full(3 * n, 2), np.full(3 * n, 3), 2 + plane]
+            [np.zeros(3 * n), np.ones(4 * n), plane, np.full(3 * n, 2), np.full(3 * n, 3), 2 + plane, np.full(ni, 4)]
         )
-        self.members = kinds[None, :] == np.arange(4)[:, None]
-        self.count = nq + nv
+        self.members = kinds[None, :] == np.arange(5)[:, None]
+        self.count = nq + nv + ni
         # An error e of Euler parameters is a turn by 2 e.
         self.weight = np.ones(self.count)
         self.weight[3 * n : 7 * n] = 2.0
         self.steps = steps
 
     def size(self, y):
-        """Largest entry of each kind (4,)."""
+        """Largest entry of each kind (5,)."""
         return jnp.max(jnp.where(self.members, jnp.abs(self.weight * y[..., None, : self.count]), 0.0), axis=-1)
 
     def tolerance(self, y0, y1):
-        """Allowed error of each kind (4,)."""
+        """Allowed error of each kind (5,)."""
         s = self.steps
-        base = jnp.stack([jnp.asarray(x) for x in (s.position, s.angle, s.speed, s.angular_speed)])
-        return s.rtol * (base + jnp.maximum(self.size(y0), self.size(y1)) * np.array([1.0, 0.0, 1.0, 1.0]))
+        base = jnp.stack([jnp.asarray(x) for x in (s.position, s.angle, s.speed, s.angular_speed, s.internal)])
+        return s.rtol * (base + jnp.maximum(self.size(y0), self.size(y1)) * np.array([1.0, 0.0, 1.0, 1.0, 1.0]))
 
     def __call__(self, error, y0, y1):
         """Error over tolerance of the motion."""

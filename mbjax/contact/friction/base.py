@@ -1,0 +1,42 @@
+"""What a friction law must offer."""
+
+from abc import abstractmethod
+
+import equinox as eqx
+
+from ...array import is_concrete
+
+
+class AbstractFriction(eqx.Module):
+    """Tangential force on the journal at each contact point.
+
+    `bristles` is 3 for laws with a bristle (a deflection in the tangent plane, in bearing axes, carried along as the
+    contact point wanders) and 0 for others.
+    """
+
+    bristles: eqx.AbstractVar[int]  # static
+
+    @abstractmethod
+    def __call__(self, slip, normal, bristle):
+        """Force (points, 3) and rate of the bristles (points, bristles) for slip velocity (points, 3), magnitude of
+        the normal force (points,) and bristles (points, bristles)."""
+
+
+def check_not_negative(law, *fields):
+    for field in fields:
+        value = getattr(law, field)
+        if is_concrete(value) and value < 0:
+            raise ValueError(f"{type(law).__name__}: {field} {float(value):g} must not be negative.")
+
+
+def check_positive(law, *fields):
+    for field in fields:
+        value = getattr(law, field)
+        if is_concrete(value) and not value > 0:
+            raise ValueError(f"{type(law).__name__}: {field} {float(value):g} must be positive.")
+
+
+def check_order(law, low, high):
+    a, b = getattr(law, low), getattr(law, high)
+    if is_concrete(a, b) and not 0 <= a < b:
+        raise ValueError(f"{type(law).__name__}: {low} {float(a):g} must lie between 0 and {high} {float(b):g}.")

@@ -1,0 +1,323 @@
+"""Contact in mechanisms against formulations of its own in NumPy, integrated by SciPy with located events."""
+
+import functools
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import mbjax as mb
+from mbjax.dynamics import accelerations
+from mbjax.law import Points
+from mbjax.state import Coordinates, Memory, Rates
+
+SPEED = -5000 * 2 * np.pi / 60
+CRANK, ROD, RB, CLEARANCE = 0.05, 0.12, 0.010, 0.5e-3
+RJ = RB - CLEARANCE
+STIFFNESS = 4 / 3 * 207e9 / (2 * (1 - 0.3**2)) * np.sqrt(RB * RJ / CLEARANCE)
+ROD_MASS, ROD_INERTIA, SLIDER_MASS, RESTITUTION = 0.21, 25e-5, 0.14, 0.9
+REVOLUTION = 2 * np.pi / abs(SPEED)
+
+
+def planar(t, x, touch_speed, friction, mass=SLIDER_MASS, e=RESTITUTION, stiffness=STIFFNESS):
+    """P2's slider-crank with clearance: rates of (rod angle, slider x, and their rates), depth and its rate."""
+    angle, slider, spin, speed = x
+    phi = SPEED * t
+    pin = CRANK * np.array([np.cos(phi), np.sin(phi)])
+    pin_velocity = CRANK * SPEED * np.array([-np.sin(phi), np.cos(phi)])
+    pin_acceleration = -(SPEED**2) * pin
+    along, across = np.array([np.cos(angle), np.sin(angle)]), np.array([-np.sin(angle), np.cos(angle)])
+    gap = np.array([slider, 0.0]) - pin - ROD * along
+    gap_velocity = np.array([speed, 0.0]) - pin_velocity - ROD * spin * across
+    distance = np.hypot(*gap)
+    n = gap / distance if distance > 0 else np.zeros(2)
+    depth, rate = distance - CLEARANCE, gap_velocity @ n
+    force = np.zeros(2)
+    if touch_speed is not None and depth > 0:
+        push = stiffness * depth**1.5 * (1 + 0.75 * (1 - e**2) * rate / touch_speed)
+        tangent = np.array([-n[1], n[0]])
+        slip = (gap_velocity - spin * RB * tangent) @ tangent
+        force = -push * n - friction(abs(slip)) * abs(push) * np.sign(slip) * tangent
+    arm = ROD * along + RB * n
+    moment = -(arm[0] * force[1] - arm[1] * force[0])
+    base = ROD_MASS * ROD / 2 * (along[0] * pin_acceleration[1] - along[1] * pin_acceleration[0])
+    turn = (moment - base) / (ROD_INERTIA + ROD_MASS * ROD**2 / 4)
+    return np.array([spin, speed, turn, force[0] / mass]), depth, rate
+
+
+def ramp(v, mu=0.03, v0=1e-4, v1=1e-3):
+    return mu * np.clip((v - v0) / (v1 - v0), 0, 1)
+
+
+def no_friction(v):
+    return 0.0 * v
+
+
+def event_located(end, friction, **numbers):
+    """Integrate with located contacts: `(positions at outputs, touches)`."""
+    x, t, touch, touches = np.array([0.0, CRANK + ROD, -SPEED * CRANK / ROD, 0.0]), 0.0, None, []
+    outputs = np.linspace(0, end, 19)
+    found = np.full(19, np.nan)
+    while t < end:
+
+        def crossing(t, x):
+            return planar(t, x, None, friction, **numbers)[1]
+
+        crossing.terminal, crossing.direction = True, 1 if touch is None else -1
+        run = solve_ivp(
+            lambda t, x: planar(t, x, touch, friction, **numbers)[0], (t, end), x, method="DOP853", rtol=1e-12,
+            atol=1e-14, events=crossing, dense_output=True, max_step=2e-5 if touch is None else 2e-6,
+        )  # fmt: skip
+        here = (outputs >= t) & (outputs <= run.t[-1])
+        if here.any():
+            found[here] = run.sol(outputs[here])[1]
+        t, x = run.t[-1], run.y[:, -1]
+        if run.status == 1 and touch is None:
+            touch = planar(t, x, None, friction)[2]
+            touches.append((t, touch))
+        else:
+            touch = None
+    return found, touches
+
+
+def build(friction=None):
+    system = mb.assemble(mb.library.planar_slider_crank_clearance(friction=friction))
+    return system, mb.initial_state(system)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("law", "friction", "revolutions"),
+    [(None, no_friction, 0.9), (mb.Ambrosio(0.03, 1e-4, 1e-3), ramp, 0.8)],
+    ids=["frictionless", "friction"],
+)
+def test_planar_slider_crank_follows_the_event_located_reference(law, friction, revolutions):
+    end = revolutions * REVOLUTION
+    expected, touches = event_located(end, friction)
+    system, state = build(law)
+    trajectory = mb.simulate(system, state, np.linspace(0, end, 19), steps=mb.Adaptive(rtol=1e-11), events=100)
+    np.testing.assert_allclose(trajectory["slider.position.x"], expected, rtol=1e-6)
+    log = trajectory.events
+    rows = log.rows("touch")[:4]
+    np.testing.assert_allclose(log.log.time[rows], [t for t, _ in touches[:4]], atol=1e-9)
+    np.testing.assert_allclose(log.log.speed[rows], [v for _, v in touches[:4]], rtol=1e-6)
+    balance = np.asarray(trajectory["energy.balance"])
+    assert np.ptp(balance) < 1e-6 * float(trajectory["energy.dissipated"][-1])
+    assert abs(touches[0][0] - 0.000227286032) < 1e-12 and abs(touches[0][1] - 4.385783) < 1e-6
+    if law is None:
+        published = [0.00063705643, 0.00074970028, 0.00108594703]
+        np.testing.assert_allclose(log.log.time[rows[1:]], published, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "law", [mb.Frictionless(), mb.Ambrosio(0.03), mb.Threlfall(0.05, 2e-3)], ids=lambda x: type(x).__name__
+)
+def test_planar_right_hand_side_at_random_states(law, random):
+    friction = {
+        "Frictionless": no_friction,
+        "Ambrosio": ramp,
+        "Threlfall": lambda v: 0.05 * np.tanh(v / 2e-3),
+    }[type(law).__name__]
+    system, state = build(law)
+
+    @jax.jit
+    def rates(t, planar_q, planar_v, inverse):
+        empty = state.q.position, state.q.orientation
+        q, v = Coordinates(*empty, planar_q), Rates(state.v.velocity, state.v.angular, planar_v)
+        points = Points(jnp.array([1]), inverse[None], jnp.zeros(1), jnp.zeros(1))
+        memory = Memory(state.memory.spin, points)
+        return accelerations(system.structure, system.model, q, v, state.internal, memory, t)[0].planar_rate
+
+    for _ in range(60):
+        t = random.uniform(0, REVOLUTION)
+        phi = SPEED * t
+        pin = CRANK * np.array([np.cos(phi), np.sin(phi)])
+        depth, way = random.uniform(1e-7, 1e-5), random.uniform(0, 2 * np.pi)
+        offset = (CLEARANCE + depth) * np.array([np.cos(way), np.sin(way)])
+        angle = np.arcsin(-(offset + pin)[1] / ROD)
+        slider = pin[0] + ROD * np.cos(angle) + offset[0]
+        spin, speed, touch = random.normal(0, 200), random.normal(0, 10), random.uniform(0.5, 4)
+        expected, *_ = planar(t, [angle, slider, spin, speed], touch, friction)
+        u, w = np.array([np.cos(angle), np.sin(angle)]), np.array([-np.sin(angle), np.cos(angle)])
+        pin_velocity = SPEED * np.array([-pin[1], pin[0]])
+        q = np.array([[*(pin / 2), phi], [*(pin + ROD / 2 * u), angle], [slider, 0, 0]])
+        v = np.array([[*(pin_velocity / 2), SPEED], [*(pin_velocity + ROD / 2 * spin * w), spin], [speed, 0, 0]])
+        found = rates(t, q, v, jnp.array(1 / touch))
+        scale = np.abs(expected[2:]).max()
+        np.testing.assert_allclose([found[1, 2], found[2, 0]], expected[2:], rtol=1e-10, atol=1e-10 * scale)
+
+
+@pytest.mark.slow
+def test_statistics_over_ten_revolutions():
+    """REFERENCE_CASES.md: contacts per revolution 11.8 +- 2, RMS slider acceleration 1.89e4 +- 0.08e4 m/s^2."""
+    system, state = build()
+    ts = np.linspace(0, 10 * REVOLUTION, 20001)
+    trajectory = mb.simulate(system, state, ts, steps=mb.Adaptive(rtol=1e-8), events=2000)
+    assert abs(len(trajectory.events.rows("touch")) / 10 - 11.8) < 2
+    rms = float(jnp.sqrt(jnp.mean(trajectory["slider.acceleration.x"] ** 2)))
+    assert abs(rms - 1.89e4) < 0.08e4
+
+
+# --- P3's four-bar, its equations written down in Cartesian coordinates with a dense KKT matrix --------------------
+
+
+def quaternion_matrix(p):
+    e0, e = p[0], p[1:]
+    skew = np.array([[0, -e[2], e[1]], [e[2], 0, -e[0]], [-e[1], e[0], 0]])
+    return (2 * e0**2 - 1) * np.eye(3) + 2 * (np.outer(e, e) + e0 * skew)
+
+
+FOUR_BAR_FRICTION = {
+    "frictionless": (mb.Frictionless(), lambda v: 0.0),
+    "Ambrosio": (mb.Ambrosio(0.1), lambda v: 0.1 * np.clip((v - 1e-4) / 9e-4, 0, 1)),
+    "Threlfall": (mb.Threlfall(0.1), lambda v: 0.1 * np.tanh(v / 1e-3)),
+    "piecewise": (
+        mb.PiecewiseLinear(0.1, 0.15),
+        lambda v: 0.15 * v / 1e-4 if v <= 1e-4 else max(0.15 - (v - 1e-4) / 9e-4 * 0.05, 0.1),
+    ),
+    "Bengisu-Akay": (
+        mb.BengisuAkay(0.1, 0.15),
+        lambda v: 0.15 - 0.15 / 1e-8 * (v - 1e-4) ** 2 if v < 1e-4 else 0.1 + 0.05 * np.exp(-1000 * (v - 1e-4)),
+    ),
+}
+
+
+def four_bar_accelerations(masses, inertias, placed, r, p, v, w, force_law):
+    """Accelerations of crank, coupler and rocker; `placed` are points and axes in body coordinates."""
+    a = [quaternion_matrix(x) for x in p]
+    w_global = [a[k] @ w[k] for k in range(3)]
+    rows, gamma = [], []
+
+    def velocity_row(entries):
+        row = np.zeros(18)
+        for k, linear, angular in entries:
+            row[6 * k : 6 * k + 3] += linear
+            row[6 * k + 3 : 6 * k + 6] += angular
+        return row
+
+    def point(k, s):
+        """Global arm, and the part of the acceleration that is not linear in accelerations."""
+        arm = a[k] @ s
+        return arm, np.cross(w_global[k], np.cross(w_global[k], arm))
+
+    for k, s, axis in ((0, placed["crank_pivot"], placed["crank_axis"]), (2, placed["pivot"], placed["rocker_axis"])):
+        arm, rest = point(k, s)
+        for c in range(3):
+            rows.append(velocity_row([(k, np.eye(3)[c], np.cross(arm, np.eye(3)[c]))]))
+            gamma.append(-rest[c])
+        b = a[k] @ axis
+        fixed = np.linalg.svd(placed["axes"][k][None])[2][1:]
+        for u in fixed:  # u . b = 0
+            rows.append(velocity_row([(k, np.zeros(3), np.cross(b, u))]))
+            gamma.append(-u @ np.cross(w_global[k], np.cross(w_global[k], b)))
+    arm0, rest0 = point(0, placed["pin_crank"])
+    arm1, rest1 = point(1, placed["pin_coupler"])
+    for c in range(3):
+        e = np.eye(3)[c]
+        rows.append(velocity_row([(0, e, np.cross(arm0, e)), (1, -e, -np.cross(arm1, e))]))
+        gamma.append(-(rest0 - rest1)[c])
+    mass = np.zeros((18, 18))
+    load = np.zeros(18)
+    for k in range(3):
+        inertia = a[k] @ np.diag(inertias[k]) @ a[k].T
+        mass[6 * k : 6 * k + 3, 6 * k : 6 * k + 3] = masses[k] * np.eye(3)
+        mass[6 * k + 3 : 6 * k + 6, 6 * k + 3 : 6 * k + 6] = inertia
+        load[6 * k : 6 * k + 3] = [0, 0, -9.81 * masses[k]]
+        load[6 * k + 3 : 6 * k + 6] = -np.cross(w_global[k], inertia @ w_global[k])
+    arm_s, arm_b = a[1] @ placed["socket"], a[2] @ placed["ball"]
+    gap = r[2] + arm_b - r[1] - arm_s
+    n = gap / np.linalg.norm(gap)
+    depth = np.linalg.norm(gap) - 0.2e-3
+    on_socket, on_ball = arm_s + 0.010 * n, arm_b + 0.0098 * n
+    relative = v[2] + np.cross(w_global[2], on_ball) - v[1] - np.cross(w_global[1], on_socket)
+    rate = relative @ n
+    slip = relative - rate * n
+    push, share = force_law(depth, rate, np.linalg.norm(slip))
+    force = -push * n - share * abs(push) * slip / np.linalg.norm(slip)
+    load[12:15] += force
+    load[15:18] += np.cross(on_ball, force)
+    load[6:9] -= force
+    load[9:12] -= np.cross(on_socket, force)
+    jacobian = np.array(rows)
+    zero = np.zeros((len(rows), len(rows)))
+    solution = np.linalg.solve(np.block([[mass, jacobian.T], [jacobian, zero]]), np.concatenate([load, gamma]))
+    return solution[:18].reshape(3, 6), depth
+
+
+@pytest.mark.parametrize("name", FOUR_BAR_FRICTION)
+def test_four_bar_right_hand_side_at_random_states(name, random):
+    law, coefficient = FOUR_BAR_FRICTION[name]
+    mechanism = mb.library.four_bar_clearance(friction=law)
+    system = mb.assemble(mechanism)
+    model = jax.tree.map(np.asarray, system.model)
+    assert system.degrees_of_freedom == 5
+    index = {c.name: k for k, c in enumerate(mechanism.connections)}
+    stiffness = float(mechanism.value("joint.interface.normal.elastic.stiffness"))
+    placed = {
+        "crank_pivot": model.journal_point[index["crank_pivot"]],
+        "crank_axis": model.journal_axes[index["crank_pivot"]][:, 2],
+        "pivot": model.journal_point[index["rocker_pivot"]],
+        "rocker_axis": model.journal_axes[index["rocker_pivot"]][:, 2],
+        "axes": {0: np.array([1.0, 0, 0]), 2: np.array([0, 1.0, 0])},
+        "pin_crank": model.bearing_point[index["crank_pin"]],
+        "pin_coupler": model.journal_point[index["crank_pin"]],
+        "socket": model.bearing_point[index["joint"]],
+        "ball": model.journal_point[index["joint"]],
+    }
+    inertias = [np.diag(i) for i in model.inertia]
+    run = jax.jit(functools.partial(_four_bar_rates, system))
+    state = mb.initial_state(system)
+    hits = 0
+    while hits < 12:
+        swing = mb.initial_state(
+            system,
+            positions={"crank_pivot.spin": float(random.uniform(-0.3, 0.3))},
+            speeds={"crank_pivot.spin": float(random.normal(0, 3)), "rocker_pivot.spin": float(random.normal(0, 3))},
+        )
+        del state
+        state = swing
+        r, p = np.asarray(state.q.position).copy(), np.asarray(state.q.orientation)
+        # Turn the rocker a little about its pivot so that the ball lies in the wall.
+        depth_wanted, touch = random.uniform(1e-7, 3e-6), random.uniform(0.01, 0.1)
+        a2 = quaternion_matrix(p[2])
+        lever = a2 @ (placed["ball"] - placed["pivot"])
+        turn = (0.2e-3 + depth_wanted) / np.linalg.norm(np.cross([0, 1, 0], lever))
+        c, s = np.cos(turn), np.sin(turn)
+        about = np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]])
+        new = about @ a2
+        pivot = r[2] + a2 @ placed["pivot"]
+        r[2] = pivot - new @ placed["pivot"]
+        p = p.copy()
+        p[2] = np.asarray(_quaternion(new))
+        v, w = np.asarray(state.v.velocity).copy(), np.asarray(state.v.angular)
+        v[2] = -np.cross(new @ w[2], new @ placed["pivot"])
+
+        def force_law(depth, rate, slip, touch=touch):
+            return stiffness * depth**1.5 * (1 + 0.75 * (1 - 0.9**2) * rate / touch), coefficient(slip)
+
+        expected, depth = four_bar_accelerations([0.0196, 0.1416, 0.0316], inertias, placed, r, p, v, w, force_law)
+        if depth <= 0:
+            continue
+        hits += 1
+        linear, angular = run(r, p, v, w, jnp.array(1 / touch))
+        turned = np.array([quaternion_matrix(p[k]) @ angular[k] for k in range(3)])
+        scale = np.abs(expected).max()
+        np.testing.assert_allclose(linear, expected[:, :3], rtol=1e-9, atol=1e-10 * scale)
+        np.testing.assert_allclose(turned, expected[:, 3:], rtol=1e-9, atol=1e-10 * scale)
+
+
+def _quaternion(matrix):
+    from mbjax.rotation import from_matrix
+
+    return from_matrix(matrix)
+
+
+def _four_bar_rates(system, r, p, v, w, inverse):
+    none = jnp.zeros((0, 3))
+    points = Points(jnp.array([1]), inverse[None], jnp.zeros(1), jnp.zeros(1))
+    memory = Memory(jnp.zeros(4), points)
+    q, rates = Coordinates(jnp.asarray(r), jnp.asarray(p), none), Rates(jnp.asarray(v), jnp.asarray(w), none)
+    solution, *_ = accelerations(system.structure, system.model, q, rates, jnp.zeros(0), memory, 0.0)
+    return solution.velocity_rate, solution.angular_rate
