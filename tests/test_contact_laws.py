@@ -344,6 +344,7 @@ def test_bushing_branches_dissipate_and_the_books_balance():
     assert np.ptp(np.asarray(run["energy.balance"])) < 1e-6 * lost[-1]
 
 
+@pytest.mark.slow
 def test_a_stiff_bushing_tends_to_the_perfect_joint():
     def swing(realisation, rtol):
         system = mb.assemble(mb.library.pendulum().replace("pin", realisation))

@@ -10,7 +10,12 @@ ROOT = pathlib.Path(__file__).parent.parent
 PAGES = {p.relative_to(ROOT).as_posix(): p for p in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]}
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
-SLOW = {"docs/getting_started.md", "docs/models.md", "docs/choosing_a_solver.md"}  # more than 20 s
+SLOW = {
+    "docs/imperfect_joints.md",
+    "docs/getting_started.md",
+    "docs/models.md",
+    "docs/choosing_a_solver.md",
+}  # more than 20 s
 
 
 def blocks(page):

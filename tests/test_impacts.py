@@ -174,6 +174,7 @@ def test_a_ball_comes_to_rest_on_the_plane():
     assert abs(float(trajectory["wall.reaction.z"][-1]) - 9.81) < 0.2
 
 
+@pytest.mark.slow
 def test_a_sliding_block_stops_after_v_over_mu_g():
     law = mb.Dry(mb.Impact(mb.Hertz(1e7), mb.Flores(0.2)), mb.Coulomb(0.3, 1e-4))
     mechanism = mb.library.bouncing_ball(height=-((9.81 / 1e7) ** (2 / 3)), interface=law)
@@ -188,6 +189,7 @@ def test_a_sliding_block_stops_after_v_over_mu_g():
     assert abs(float(trajectory["energy.dissipated_friction"][-1]) - 0.5) < 2e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", [diffrax.Kvaerno5(), mb.Rodas4()], ids=lambda s: type(s).__name__)
 def test_stiff_solvers_bounce_as_well(thrown, solver):
     trajectory = mb.simulate(thrown, mb.initial_state(thrown), [0.0, 0.05], solver=solver, steps=mb.Adaptive(rtol=1e-7))
