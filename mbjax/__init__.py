@@ -109,6 +109,7 @@ _LATER = {
     "equilibrium": "statics",
     "quasi_static": "statics",
     "linearize": "linearization",
+    "trust_horizon": "trust",
     "load": "io.read",
     "library": "library",
 }

@@ -321,3 +321,13 @@ def _four_bar_rates(system, r, p, v, w, inverse):
     q, rates = Coordinates(jnp.asarray(r), jnp.asarray(p), none), Rates(jnp.asarray(v), jnp.asarray(w), none)
     solution, *_ = accelerations(system.structure, system.model, q, rates, jnp.zeros(0), memory, 0.0)
     return solution.velocity_rate, solution.angular_rate
+
+
+@pytest.mark.slow
+def test_trust_horizon_finds_the_error_growth_of_the_frictionless_mechanism():
+    """About e^8 per revolution (NUMERICS.md), so an error of 1e-8 is lost within a few revolutions."""
+    system, state = build()
+    trust = mb.trust_horizon(system, state, np.linspace(0, 3 * REVOLUTION, 31), steps=mb.Adaptive(rtol=1e-8))
+    assert 5 < float(trust.rate) * REVOLUTION < 12
+    assert REVOLUTION < float(trust.horizon) < 2.5 * REVOLUTION
+    assert "can be trusted to 0.01 up to" in str(trust)

@@ -37,6 +37,7 @@ LAYERS = [
     ["observe", "events"],
     ["trajectory"],
     ["statics", "linearization", "simulation", "plot", "library"],
+    ["trust"],
     ["io"],
     ["cli", "__main__", "__init__"],
 ]

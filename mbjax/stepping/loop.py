@@ -66,6 +66,7 @@ class Outcome(eqx.Module):
     ok: jax.Array  # () whether the solver found its stages
     fraction: jax.Array  # () of the step, where a switch wants it to end; 1 to keep it
     switched: jax.Array  # () whether a contact point switched
+    touched: jax.Array  # () whether one touched
 
 
 def begin(method, model, y, memory, t):
@@ -110,13 +111,13 @@ def advance(method, model, moment, t0, t1, jumped):
     moving = motion(model, q, v)
     spin = unwrap(spins(structure, model, moving), moment.memory.spin)
     if not structure.points:
-        keep = jnp.ones(())
-        return Moment(y, Memory(spin, moment.memory.points), state, None), Outcome(error, ok, keep, jnp.array(False))
+        no = jnp.array(False)
+        return Moment(y, Memory(spin, moment.memory.points), state, None), Outcome(error, ok, jnp.ones(()), no, no)
     end = switches.switch(method, model, moment, y, spin, moving, t0, t1)
     log = moment.log
     if method.events:
         log = record(log, end.happening, _normal_forces(method, model, end.y, end.memory, t1), t0, t1)
-    return Moment(end.y, end.memory, state, log), Outcome(error, ok, end.fraction, end.any)
+    return Moment(end.y, end.memory, state, log), Outcome(error, ok, end.fraction, end.any, end.touched)
 
 
 class Progress(eqx.Module):
@@ -127,6 +128,8 @@ class Progress(eqx.Module):
     controller: object
     jumped: jax.Array
     limit: jax.Array  # s, where a switch wants the next step to end; infinite if none does
+    entry: jax.Array  # s, the first step that was good enough inside the last contact
+    entering: jax.Array  # whether the last accepted step ended on a touch
     output: jax.Array  # index of the next output time
     accepted: jax.Array
     rejected: jax.Array
@@ -154,6 +157,8 @@ def start(method, model, moment, ts, norm):
         state,
         jnp.array(False),
         jnp.array(jnp.inf),
+        jnp.array(jnp.inf),
+        jnp.array(False),
         zero + 1,
         zero,
         zero,
@@ -256,14 +261,19 @@ def update(method, progress, end, verdict, outcome, ts, knots):
     accepted = progress.accepted + keep
     rejected = progress.rejected + ~keep
     output = progress.output + (keep & on_output)
+    # Contacts of one mechanism resemble each other: begin the next as the last one had to be begun.
+    entry = jnp.where(keep & progress.entering, end - progress.t, progress.entry)
+    step = jnp.where(keep & outcome.touched, jnp.minimum(verdict.step, entry), verdict.step)
     exhausted = (accepted + rejected >= method.max_steps) & (output < ts.shape[0])
     result = jnp.where(exhausted & (verdict.result == SUCCESS), MAX_STEPS, verdict.result)
     return Progress(
         jnp.where(keep, end, progress.t),
-        verdict.step,
+        step if method.adaptive else verdict.step,
         verdict.controller,
         jnp.where(keep, on_knot | outcome.switched, progress.jumped),
         verdict.limit,
+        entry,
+        jnp.where(keep, outcome.touched, progress.entering),
         output,
         accepted,
         rejected,

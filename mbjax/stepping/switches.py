@@ -29,6 +29,7 @@ class Switched(eqx.Module):
     memory: Memory
     fraction: jax.Array  # () where in the step to end instead; 1 to keep it
     any: jax.Array  # () whether a point switched
+    touched: jax.Array  # () whether a point touched
     happening: Happening
 
 
@@ -83,7 +84,7 @@ def switch(method, model, moment, y, spin, moving, t0, t1):
     kind = jnp.where(touched, TOUCH, jnp.where(left, RELEASE, jnp.where(turned, TURN, -1)))
     grazing = touched & (square < 4 * jnp.abs(rate_rate) * tolerance + SLOWEST_TOUCH**2)
     happening = Happening(kind, t1 + back, jnp.where(touched, speed, jnp.abs(rate)), grazing)
-    return Switched(y, after, fraction, happened, happening)
+    return Switched(y, after, fraction, happened, jnp.any(touched), happening)
 
 
 def _along_flow(method, model, memory, y, t):
