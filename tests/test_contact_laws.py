@@ -367,3 +367,21 @@ def test_mixed_joints_own_each_motion_once():
         mb.Mixed(("radial",), [radial])
     twin = mb.perfect(mb.library.pendulum().replace("pin", mixed))
     assert mb.assemble(twin).degrees_of_freedom == 1
+
+
+def test_a_bushing_on_the_rig_feels_what_the_component_test_says():
+    branch = mb.Maxwell([0, 0, 1e5, 0, 0, 0], 5e-3)
+    bushing = mb.Bushing([8e5, 8e5, 2e5, 40.0, 40.0, 5.0], damping=[0, 0, 20.0, 0, 0, 0], branches=[branch])
+    rig = mb.bushing_rig(bushing, "b", [1e-3], [10.0])
+    system = mb.assemble(mb.library.bushing_rig(bushing, amplitude=1e-3, frequency=10.0))
+    ts = np.linspace(0.5, 0.6, 257)[:-1]
+    run = mb.simulate(system, mb.initial_state(system), np.append(0.0, ts), steps=mb.Adaptive(rtol=1e-9))
+    force = -np.asarray(run["mount.reaction.x"])[1:]
+    first = 2j / 256 * np.sum(force * np.exp(-2j * np.pi * 10 * ts)) / 1e-3
+    np.testing.assert_allclose(abs(first), rig.dynamic_stiffness[0, 0], rtol=1e-5)
+    np.testing.assert_allclose(np.angle(first), rig.loss_angle[0, 0], rtol=1e-4)
+
+
+def test_a_film_outside_its_slenderness_warns():
+    with pytest.warns(mb.ModelWarning, match="length over diameter"):
+        mb.Clearance(mb.CircleInCircle(0.01, 1e-4), mb.Lubricated(mb.SqueezeFilm(0.4, 0.01)))

@@ -1,7 +1,10 @@
+import warnings
+
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
+from ..errors import ModelWarning
 from ..joint.base import AbstractRealisation
 from ..law import AbstractLaw, by_layer, layered
 from .interface import AbstractInterface
@@ -20,6 +23,9 @@ class Clearance(AbstractRealisation):
             value = getattr(self, field)
             if not isinstance(value, kind):
                 raise ValueError(f"Clearance: {field} is {value!r}; expected a {field} such as {_EXAMPLES[field]}.")
+
+        for remark in self.interface.remarks(self.pair):
+            warnings.warn(remark, ModelWarning, stacklevel=3)
 
     def motions(self):
         return self.pair.motions()

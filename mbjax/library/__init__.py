@@ -3,6 +3,7 @@
 from .andrews_squeezer import andrews_squeezer as andrews_squeezer
 from .bouncing_ball import bouncing_ball as bouncing_ball
 from .bricard import bricard as bricard
+from .bushing_rig import bushing_rig as bushing_rig
 from .chain import chain as chain
 from .flyball_governor import flyball_governor as flyball_governor
 from .four_bar import four_bar as four_bar

@@ -14,6 +14,10 @@ class AbstractInterface(eqx.Module):
     jumps: eqx.AbstractVar[bool]
 
     @abstractmethod
+    def remarks(self, pair):
+        """Warnings: where this interface between the surfaces of `pair` leaves its validity."""
+
+    @abstractmethod
     def offsets(self):
         """Depth at which each layer begins, (layers,) m."""
 

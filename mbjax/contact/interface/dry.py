@@ -31,6 +31,10 @@ class Dry(AbstractInterface):
         # A bristle starts to bend at touch, which is a jump of its rate.
         return self.normal.jumps or self.friction.bristles > 0
 
+    def remarks(self, pair):
+        del pair
+        return ()
+
     def offsets(self):
         return self.normal.offsets()
 

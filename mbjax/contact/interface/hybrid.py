@@ -9,7 +9,7 @@ from ..film import AbstractFilm
 from ..pair.base import contact
 from .base import AbstractInterface
 from .dry import Dry
-from .lubricated import film_effect
+from .lubricated import film_effect, film_remarks
 
 _ACROSS = np.array([1.0, 1.0, 0.0])
 
@@ -44,6 +44,9 @@ class Hybrid(AbstractInterface):
     @property
     def jumps(self):
         return self.dry.jumps
+
+    def remarks(self, pair):
+        return film_remarks(self.film, pair)
 
     def offsets(self):
         return self.dry.offsets()
