@@ -10,7 +10,7 @@ from .array import is_concrete, require_x64
 from .errors import SimulationError
 from .interactions import at_start
 from .state import Rates, State, no_account, positions
-from .stepping import implicit, loop
+from .stepping import explicit, implicit, loop
 from .stepping.adjoint import AbstractAdjoint, ForwardMode, Replay, Tangents
 from .stepping.flow import pack, sizes, to_state
 from .stepping.rosenbrock import Rodas4
@@ -89,6 +89,8 @@ def _events(system, events):
 
 
 def _stages(solver):
+    if explicit.is_explicit(solver):
+        return explicit.stages_of(solver.tableau)
     if hasattr(solver, "tableau"):
         tableau = getattr(solver.tableau, "tableaus", (solver.tableau,))[0]
         return tableau.num_stages

@@ -7,7 +7,7 @@ import numpy as np
 
 from .array import require_x64
 from .body import GROUND
-from .errors import ModelWarning
+from .errors import ModelError, ModelWarning
 from .interactions import tables as law_tables
 from .joint.rows import Custom, Dot, Length, Offset
 from .mechanism import Mechanism
@@ -31,6 +31,7 @@ class System(eqx.Module):
         """The same structure with the numbers of another mechanism, or with some numbers changed by path."""
         mechanism = values if isinstance(values, Mechanism) else self.mechanism.with_values(values)
         _same_parts(self.structure, mechanism)
+        check_values(mechanism)
         return System(self.structure, bind(self.structure, mechanism), mechanism)
 
     @property
@@ -161,6 +162,31 @@ def _tables(mechanism):
         or any(e.attaches_to() != ((), ()) for e in mechanism.elements),
         **laws,
     }
+
+
+def check_values(mechanism):
+    """Run the checks of all parts again: values changed by path have not been through them. Traced values pass."""
+    faults = []
+    for part in mechanism.parts:
+        for node in _modules(part):
+            for cls in type(node).__mro__:
+                if "__check_init__" in vars(cls):
+                    try:
+                        cls.__check_init__(node)
+                    except ValueError as error:
+                        faults.append(f"`{part.name}`: {error}")
+    if faults:
+        raise ModelError(faults)
+
+
+def _modules(node):
+    if isinstance(node, tuple):
+        for item in node:
+            yield from _modules(item)
+    elif isinstance(node, eqx.Module):
+        yield node
+        for name in node.__dataclass_fields__:
+            yield from _modules(getattr(node, name))
 
 
 def _loose_bodies(mechanism):

@@ -105,3 +105,10 @@ def test_a_contradicting_start_names_the_connections():
     contradicting = mb.Mechanism("m", [body(position=np.array([0.5, 0, 0]))], [pin()])
     with pytest.raises(mb.SimulationError, match="pin"):
         mb.initial_state(mb.assemble(contradicting), positions={"a.position.x": 9.0})
+
+
+def test_binding_checks_the_numbers_it_is_given():
+    system = mb.assemble(mb.library.planar_slider_crank_clearance())
+    with pytest.raises(mb.ModelError, match=r"`rod`: .*mass") as error:
+        system.bind({"rod.mass": -1.0, "B.interface.normal.hysteresis.restitution": 1.5})
+    assert len(error.value.faults) == 2 and "restitution" in error.value.faults[1]

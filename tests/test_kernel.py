@@ -104,20 +104,6 @@ def test_stiff_and_explicit_solvers_agree(name):
             np.testing.assert_allclose(end, ends[0], rtol=100 * rtol, atol=100 * rtol * scale)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [b for b in BUILDERS if b != "slider_crank_3d"])
-def test_every_mechanism_lowers_for_cuda_without_a_callback(name):
-    system, _ = build(name)
-
-    def run(factor):
-        return final(system, mb.initial_state(system, throw=False), factor)
-
-    for function in (run, jax.jacfwd(run)):
-        traced = jax.jit(function).trace(1.0)
-        assert "callback" not in str(traced.jaxpr)
-        assert traced.lower(lowering_platforms=("cuda",)).as_text()
-
-
 def test_a_failed_lane_fails_alone():
     system, state = build("slider_crank_3d")
     factors = jnp.array([1.0, jnp.nan, 1.2])

@@ -16,18 +16,24 @@ def is_explicit(solver):
     return isinstance(solver, diffrax.AbstractERK) and isinstance(solver.tableau, diffrax.ButcherTableau)
 
 
+def stages_of(tableau):
+    """Stages that the solution, the error or other stages use: Dopri8's last one serves only the next step."""
+    return int(np.flatnonzero((tableau.b_sol != 0) | (tableau.b_error != 0))[-1]) + 1
+
+
 def explicit_step(tableau, flow, t0, t1, y0, args):
     """`(y1, error)`."""
     h = t1 - t0
-    stages = tableau.num_stages
+    stages = stages_of(tableau)
     lower = np.zeros((stages, stages))
-    for i, row in enumerate(tableau.a_lower):
+    for i, row in enumerate(tableau.a_lower[: stages - 1]):
         lower[i + 1, : i + 1] = row
 
     def stage(slopes, row):
         a, c, i = row
         return slopes.at[i].set(flow(t0 + c * h, y0 + h * (a @ slopes), args)), None
 
-    rows = (jnp.asarray(lower), jnp.concatenate([np.zeros(1), tableau.c]), jnp.arange(stages))
+    rows = (jnp.asarray(lower), jnp.concatenate([np.zeros(1), tableau.c[: stages - 1]]), jnp.arange(stages))
     slopes, _ = jax.lax.scan(stage, jnp.zeros((stages, y0.shape[0])), rows)
-    return y0 + h * (jnp.asarray(tableau.b_sol) @ slopes), h * (jnp.asarray(tableau.b_error) @ slopes)
+    weights, errors = tableau.b_sol[:stages], tableau.b_error[:stages]
+    return y0 + h * (jnp.asarray(weights) @ slopes), h * (jnp.asarray(errors) @ slopes)

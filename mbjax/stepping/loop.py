@@ -241,7 +241,9 @@ def judge(method, progress, end, shortened, outcome, error, finite, y0, y1):
         smallest = 4 * jnp.finfo(float).eps * jnp.maximum(jnp.abs(done.t), jnp.abs(end))
         result = jnp.where(~keep & (step <= smallest), STEP_UNDERFLOW, SUCCESS)
     again = keep & (outcome.fraction < 1)
-    limit = jnp.where(again, done.t + outcome.fraction * (end - done.t), jnp.inf)
+    # A switch may lie within rounding of where the step begins: move on by a little, or nothing ever moves.
+    least = done.t + 8 * jnp.finfo(float).eps * jnp.maximum(jnp.abs(done.t), jnp.abs(end))
+    limit = jnp.where(again, jnp.maximum(done.t + outcome.fraction * (end - done.t), least), jnp.inf)
     step = jnp.where(again, done.step, step)
     state = jax.tree.map(lambda old, new: jnp.where(again, old, new), done.controller, state)
     return Verdict(keep & ~again, *jax.lax.stop_gradient((step, state, result, limit)))
