@@ -8,7 +8,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from . import forces, schur
+from . import dense, forces, schur
 from .constraints import rows_at
 from .kinematics import motion
 from .rotation import cross
@@ -158,7 +158,7 @@ def _with_rotors(structure, model, moving, roots, whitened, free, right, applied
     response = jnp.einsum("nrc,nsc->rs", rotor_slots, columns)
     count = response.shape[0]
     target = applied.rotor_gamma * strength - jnp.einsum("nrc,nc->r", rotor_slots, start)
-    mu = jnp.linalg.solve(response + jnp.eye(count), target)
+    mu = dense.solver(response + jnp.eye(count))(target)
     total = start + jnp.einsum("nrc,r->nc", columns, mu)
     return lam0 + column_lams.T @ mu, mu * strength, total
 

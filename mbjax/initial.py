@@ -5,7 +5,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from . import schur
+from . import dense, schur
 from .array import is_concrete
 from .connection import COORDINATES
 from .constraints import rows_at
@@ -162,31 +162,32 @@ def _solve_with_targets(structure, model, moving, rows, targets, miss, target_mi
     extra = jnp.swapaxes(whiten_wrenches(structure, model, roots, jnp.swapaxes(extra, 0, 1)), 0, 1)
     if not layout.size and not targets:
         return jnp.zeros((structure.bodies, 6)), roots
-    dense = _dense(structure, whitened)
-    matrix = jnp.concatenate([dense, extra.reshape(len(targets), 6 * structure.bodies)])
+    full = _full(structure, whitened)
+    matrix = jnp.concatenate([full, extra.reshape(len(targets), 6 * structure.bodies)])
     right = -jnp.concatenate([miss, target_miss])
     scale = jnp.sum(matrix * matrix, axis=-1)
     scale = jax.lax.rsqrt(jnp.where(scale > 0, scale, 1.0))
     unit = matrix * scale[:, None]
     gram = unit @ unit.T
-    factor = jnp.linalg.cholesky(gram + 1e-12 * jnp.eye(gram.shape[0]))
+    factor = dense.cholesky(jax.lax.stop_gradient(gram) + 1e-12 * jnp.eye(gram.shape[0]))
 
-    def back(b):
-        return jax.scipy.linalg.cho_solve((factor, True), b)
+    def refined(product, b):
+        x = jnp.zeros_like(b)
+        for _ in range(3):
+            x = x + dense.backward(factor, dense.forward(factor, b - product(x)))
+        return x
 
-    lam = back(right * scale)
-    for _ in range(2):
-        lam = lam + back(right * scale - gram @ lam)
+    lam = jax.lax.custom_linear_solve(lambda x: gram @ x, right * scale, refined, symmetric=True)
     return (unit.T @ lam).reshape(structure.bodies, 6), roots
 
 
-def _dense(structure, whitened):
+def _full(structure, whitened):
     layout = structure.layout
     kept = len(layout.order)
-    dense = jnp.zeros((kept + 1, structure.bodies, 6))
+    full = jnp.zeros((kept + 1, structure.bodies, 6))
     rows = np.minimum(layout.slot_rows, kept)
-    dense = dense.at[rows, np.arange(structure.bodies)[:, None]].add(whitened.slots)
-    return dense[:kept].reshape(kept, 6 * structure.bodies)
+    full = full.at[rows, np.arange(structure.bodies)[:, None]].add(whitened.slots)
+    return full[:kept].reshape(kept, 6 * structure.bodies)
 
 
 @eqx.filter_jit

@@ -5,7 +5,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from . import rotation
+from . import dense, rotation
 from .array import namespace, stack, to_numpy
 from .body import SpatialBody
 from .interactions import describe
@@ -150,7 +150,7 @@ def bind(structure, mechanism):
         free.extend((c, side, value) for side, value in sides if not isinstance(value, str))
     orientation = _stack([b.orientation for b in spatial], 4)
     inertia = _stack([b.inertia for b in spatial], 3, 3)
-    factor = namespace(inertia).linalg.cholesky(inertia) if spatial else inertia
+    factor = _cholesky(inertia) if spatial else inertia
     masses = [b.mass for b in (*spatial, *planar)]
     turned = rotation.matrix(orientation) if spatial else np.zeros((0, 3, 3))
     markers = [m.placement.in_body_axes(*poses[m.body]) for m in mechanism.markers]
@@ -190,10 +190,12 @@ def _append(vector, number):
     return namespace(vector, number).append(vector, number)
 
 
+def _cholesky(inertia):
+    return np.linalg.cholesky(inertia) if namespace(inertia) is np else dense.cholesky3(inertia)
+
+
 def _inverse_triangle(factor):
-    if namespace(factor) is np:
-        return np.linalg.inv(factor)
-    return jax.scipy.linalg.solve_triangular(factor, jnp.broadcast_to(jnp.eye(3), factor.shape), lower=True)
+    return np.linalg.inv(factor) if namespace(factor) is np else dense.inverse_lower3(factor)
 
 
 class Places:

@@ -7,10 +7,14 @@ shifted by 1e-10 and the solution refined, at most five times. Measured on the N
 at the flat pose at rtol 1e-12; refining at every pose cost 1.6 times the whole simulation of P1's slider-crank.
 """
 
+import functools
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+
+from . import dense
 
 _SMALL_PIVOT = 1e-2  # square root of a pivot of the scaled matrix
 SHIFT = 1e-10
@@ -69,37 +73,30 @@ def factorise(layout, whitened, shift=0.0):
     scale = jax.lax.rsqrt(jnp.where(square > 0, square, 1.0))
     diagonal = diagonal * scale[:, :, None] * scale[:, None, :] + shift * np.eye(size)
     if layout.blocks == 1:
-        return Factor(scale.reshape(-1), _cholesky(diagonal), jnp.zeros((1, 0, 0)))
+        return Factor(scale.reshape(-1), dense.cholesky(diagonal[0])[None], jnp.zeros((1, 0, 0)))
     below = (pairs[layout.lower[0]] + pairs[layout.lower[1]]) * scale[1:, :, None] * scale[:-1, None, :]
     below = jnp.concatenate([np.zeros((1, size, size)), below])
 
     def advance(previous, block):
         d, e = block
-        w = _triangle(previous, e.T).T
-        factor = _cholesky(d - w @ w.T)
+        w = dense.forward(previous, e.T).T
+        factor = dense.cholesky(d - w @ w.T)
         return factor, (factor, w)
 
     _, (factors, lowers) = jax.lax.scan(advance, jnp.eye(size), (diagonal, below))
     return Factor(scale.reshape(-1), factors, lowers)
 
 
-def _cholesky(matrix):
-    return jnp.linalg.cholesky(matrix, symmetrize_input=False)
-
-
-def _triangle(factor, right, trans=0):
-    return jax.scipy.linalg.solve_triangular(factor, right, lower=True, trans=trans)
-
-
 def back_substitute(layout, factor, right):
     """S^-1 right with the factor as it is (no refinement)."""
     scaled = (right * factor.scale).reshape(layout.blocks, layout.size)
     if layout.blocks == 1:
-        return _triangle(factor.diagonal[0], _triangle(factor.diagonal[0], scaled[0]), 1) * factor.scale
+        root = factor.diagonal[0]
+        return dense.backward(root, dense.forward(root, scaled[0])) * factor.scale
 
     def forward(previous, block):
         d, w, b = block
-        x = _triangle(d, b - w @ previous)
+        x = dense.forward(d, b - w @ previous)
         return x, x
 
     zero = jnp.zeros(layout.size)
@@ -108,7 +105,7 @@ def back_substitute(layout, factor, right):
 
     def backward(following, block):
         d, w, b = block
-        x = _triangle(d, b - following @ w, 1)
+        x = dense.backward(d, b - following @ w)
         return x, x
 
     _, solution = jax.lax.scan(backward, zero, (factor.diagonal, above, half), reverse=True)
@@ -125,7 +122,7 @@ def solve(layout, whitened, right):
     def product(lam):
         return multiply(layout, whitened, lam)
 
-    def careful(matvec, b):
+    def refined(matvec, b):
         allowed = _REFINED * jnp.max(jnp.abs(b))
 
         def better(carry):
@@ -139,8 +136,10 @@ def solve(layout, whitened, right):
             _, size, k = carry
             return singular & (size > allowed) & (k <= _MOST_REFINEMENTS)
 
-        plain = back_substitute(layout, factor, b)
-        start = (jnp.where(singular, 0.0, plain), jnp.array(jnp.inf), 0)
-        return jax.lax.while_loop(unfinished, better, start)[0]
+        return jax.lax.while_loop(unfinished, better, (jnp.zeros_like(b), jnp.array(jnp.inf), 0))[0]
+
+    def careful(matvec, b):
+        plain = functools.partial(back_substitute, layout, factor)
+        return jax.lax.cond(singular, functools.partial(refined, matvec), plain, b)
 
     return jax.lax.custom_linear_solve(product, right, careful, symmetric=True)

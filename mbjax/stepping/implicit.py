@@ -8,10 +8,11 @@ theorem at the stages it found: (1 - h a_ii J_i) dk_i = h (J_i dY_i + f_p dp).
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import jax.scipy.linalg as jsl
 import numpy as np
 import optimistix as optx
 from diffrax import RESULTS, AbstractImplicitSolver, MultiTerm, ODETerm
+
+from .. import dense
 
 
 class _ChordState(eqx.Module):
@@ -34,13 +35,13 @@ class Chord(optx.AbstractRootFinder):
         if "init_state" in options:
             return options["init_state"]
         jacobian = jax.jacfwd(lambda x: fn(x, args)[0])(y)
-        lu = jax.lax.stop_gradient(jsl.lu_factor(jacobian))
+        lu = jax.lax.stop_gradient(dense.lu(jacobian))
         return _ChordState(lu, jnp.array(jnp.inf), jnp.array(1.0), jnp.array(0))
 
     def step(self, fn, y, args, options, state, tags):
         del options, tags
         value, aux = fn(y, args)
-        diff = jsl.lu_solve(jax.lax.stop_gradient(state.lu), value)
+        diff = dense.lu_solve(jax.lax.stop_gradient(state.lu), value)
         new = y - diff
         # Small entries count relative to a part of the largest: below 1e-13 of it they are rounding of the others.
         part = max(1e-4, 1e-13 / (self.kappa * self.rtol))
@@ -143,7 +144,7 @@ def _step_tangent(tableau, f, k, t0, t1, y0, dynamic, y0_dot, dynamic_dot):
         jacobian = jax.jacfwd(f, argnums=1)(t, y, dynamic)
         partial = y0_dot + a @ k_dot
         right = jax.jvp(lambda x, d: f(t, x, d), (y, dynamic), (partial, dynamic_dot))[1]
-        solved = jnp.linalg.solve(jnp.eye(n) - h * gamma * jacobian, h * right)
+        solved = dense.solver(jnp.eye(n) - h * gamma * jacobian)(h * right)
         return k_dot.at[index].set(solved), None
 
     rows = tuple(jnp.asarray(x) for x in (lower, diagonal, nodes, np.arange(count)))

@@ -8,8 +8,9 @@ from typing import ClassVar
 import diffrax
 import jax
 import jax.numpy as jnp
-import jax.scipy.linalg as jsl
 import numpy as np
+
+from .. import dense
 
 _GAMMA = 0.25
 _ALPHA = np.array([0.0, 0.386, 0.21, 0.63, 1.0, 1.0])
@@ -59,12 +60,12 @@ class Rodas4(diffrax.AbstractAdaptiveSolver):
         jacobian = jax.jacfwd(f, argnums=1)(t0, y0)
         slope = jax.jvp(lambda t: f(t, y0), (t0,), (jnp.ones_like(t0),))[1]
         n = y0.shape[0]
-        lu = jsl.lu_factor(jnp.eye(n) / (_GAMMA * h) - jacobian)
+        solve = dense.solver(jnp.eye(n) / (_GAMMA * h) - jacobian)
 
         def stage(u, row):
             alpha, a, c, d, k = row
             right = f(t0 + alpha * h, y0 + a @ u) + (c @ u) / h + h * d * slope
-            return u.at[k].set(jsl.lu_solve(lu, right)), None
+            return u.at[k].set(solve(right)), None
 
         rows = (jnp.asarray(_ALPHA), jnp.asarray(_A), jnp.asarray(_C), jnp.asarray(_D), jnp.arange(6))
         u, _ = jax.lax.scan(stage, jnp.zeros((6, n)), rows)
