@@ -52,8 +52,26 @@ def cholesky(matrix):
     return jnp.linalg.cholesky(matrix, symmetrize_input=False)
 
 
-forward = _lane_by_lane(functools.partial(jsl.solve_triangular, lower=True), columns=True)
-backward = _lane_by_lane(functools.partial(jsl.solve_triangular, lower=True, trans=1), columns=True)
+_forward = _lane_by_lane(functools.partial(jsl.solve_triangular, lower=True), columns=True)
+_backward = _lane_by_lane(functools.partial(jsl.solve_triangular, lower=True, trans=1), columns=True)
+
+
+def forward(lower, right):
+    """lower^-1 right."""
+    return _linear(lambda x: jnp.tril(lower) @ x, right, _forward, _backward, lower)
+
+
+def backward(lower, right):
+    """lower^-T right."""
+    return _linear(lambda x: jnp.tril(lower).T @ x, right, _backward, _forward, lower)
+
+
+def _linear(product, right, solve, transposed, factor):
+    """A solution with a factor at hand; its derivatives are those of `product` (rules for `vmap` have none)."""
+    factor = jax.lax.stop_gradient(factor)
+    return jax.lax.custom_linear_solve(
+        product, right, lambda _, b: solve(factor, b), lambda _, b: transposed(factor, b)
+    )
 
 
 @_lane_by_lane
@@ -84,16 +102,7 @@ _lu_solve_transposed = _lane_by_lane(_solve_transposed, columns=True)
 def solver(matrix):
     """`solve(right)`: matrix^-1 right, one factorisation for all; derivatives of both modes and any order."""
     factor = jax.lax.stop_gradient(lu(jax.lax.stop_gradient(matrix)))
-
-    def solve(right):
-        return jax.lax.custom_linear_solve(
-            lambda x: matrix @ x,
-            right,
-            lambda _, b: lu_solve(factor, b),
-            lambda _, b: _lu_solve_transposed(factor, b),
-        )
-
-    return solve
+    return lambda right: _linear(lambda x: matrix @ x, right, lu_solve, _lu_solve_transposed, factor)
 
 
 def cholesky3(matrix):

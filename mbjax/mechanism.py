@@ -122,6 +122,15 @@ class Mechanism(eqx.Module):
         node, index = _walk(self, path)
         return node if index is None else node[index]
 
+    def parameters(self, under=""):
+        """Paths of all numbers of parts below `under` (a part or a path), each with its shape and unit ("" unknown)."""
+        found = {}
+        for part in self.parts:
+            for path, value, unit in _numbers(part, part.name):
+                if not under or path == under or path.startswith(under + "."):
+                    found[path] = (np.shape(value), "m or rad" if unit == "Q" else unit)
+        return found
+
     def with_values(self, values):
         """The mechanism with other numbers, `{"crank.mass": 2.0}`; traceable by JAX, so this is how to differentiate
         by a parameter."""
@@ -154,6 +163,19 @@ _GROUPS = {
     "elements": AbstractElement,
     "markers": Marker,
 }
+
+
+def _numbers(node, path, unit=""):
+    """Leaves below a node as `(path, value, unit)`."""
+    if eqx.is_array(node):
+        yield path, node, unit
+    elif isinstance(node, tuple):
+        for k, item in enumerate(node):
+            yield from _numbers(item, f"{path}.{k}", unit)
+    elif isinstance(node, eqx.Module):
+        for name, field in node.__dataclass_fields__.items():
+            inner = path if isinstance(node, Connection) and name == "realisation" else f"{path}.{name}"
+            yield from _numbers(getattr(node, name), inner, field.metadata.get("unit", ""))
 
 
 def _changed(node, keys, value):

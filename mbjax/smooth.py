@@ -44,6 +44,13 @@ def ramp(x, length):
     return value, slope
 
 
+def floored(x, floor):
+    """max(x, floor), its corner rounded (twice differentiable) where x is within 20 % of the floor."""
+    u = jnp.clip((x / floor - 1) / 0.2, -1.0, 1.0)
+    rounded = floor * (1 + 0.2 * (u + 1) ** 3 * (3 - u) / 16)
+    return jnp.where(u < 1, rounded, x)
+
+
 def blend(x):
     """0 for x <= 0, 1 for x >= 1, 3 x^2 - 2 x^3 between."""
     r = jnp.clip(x, 0.0, 1.0)

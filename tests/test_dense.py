@@ -43,6 +43,24 @@ def test_solves_under_vmap(which, shape, axes):
     np.testing.assert_allclose(x, expected, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("which", ["forward", "backward"])
+def test_triangular_solves_have_derivatives_of_both_modes_under_vmap(which):
+    lower, right = np.linalg.cholesky(_spd()), np.arange(1.0, 6.0)
+
+    def ours(lower, right):
+        return jnp.sum(jnp.cos(getattr(dense, which)(lower, right)))
+
+    def plain(lower, right):
+        return jnp.sum(jnp.cos(jnp.linalg.solve(jnp.tril(lower) if which == "forward" else jnp.tril(lower).T, right)))
+
+    for mode in (jax.jacfwd, jax.jacrev):
+        for k in (0, 1):
+            expected = mode(plain, k)(lower, right)
+            np.testing.assert_allclose(mode(ours, k)(lower, right), expected, rtol=1e-9, atol=1e-12)
+            many = jax.jit(jax.vmap(mode(ours, k), in_axes=(None, 0)))(lower, np.stack([right, right]))
+            np.testing.assert_allclose(many[1], expected, rtol=1e-9, atol=1e-12)
+
+
 def test_solver_has_derivatives_of_both_modes():
     a, b = _spd() + np.triu(np.ones((5, 5))), np.arange(5.0)
 

@@ -18,7 +18,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 
 # Lower layers never import higher ones; within a layer order is free.
 LAYERS = [
-    ["array", "errors", "files", "smooth", "units"],
+    ["array", "dense", "errors", "files", "smooth", "units"],
     ["rotation", "shape"],
     ["law", "kinematics", "material"],
     ["frame", "body", "signal", "joint"],

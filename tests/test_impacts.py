@@ -5,6 +5,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from differences import richardson
 
 import mbjax as mb
 from mbjax.contact.normal.elastic import Linear
@@ -89,16 +90,6 @@ def bounces(law, paths, rtol, adjoint=None, end=0.35):
     return jax.jit(run), system, state
 
 
-def richardson(run, count, h):
-    columns = []
-    for k in range(count):
-        e = jnp.zeros(count).at[k].set(1.0)
-        d = [(run(n * h * e) - run(-n * h * e)) / (2 * n * h) for n in (1, 2, 4)]
-        first = [(4 * d[0] - d[1]) / 3, (4 * d[1] - d[2]) / 3]
-        columns.append((16 * first[0] - first[1]) / 15)
-    return np.asarray(jnp.stack(columns, axis=-1))
-
-
 LAWS = {
     "impact": (mb.Impact(mb.Hertz(1e6), mb.Flores(0.8)), ["stiffness", "restitution", "mass"]),
     "restitution spring": (mb.RestitutionSpring(Linear(5e4), 0.8), ["stiffness", "e", "mass"]),
@@ -153,6 +144,7 @@ def test_events_say_when_and_how_fast(thrown):
     touch, release = trajectory.events.table()
     assert abs(touch["time"] - 0.01) < 1e-12 and abs(touch["speed"] - 1.0) < 1e-9
     assert (touch["event"], release["event"], touch["connection"]) == ("touch", "release", "wall")
+    assert abs(release["speed"] - 0.470444779) < 1e-8
     # Momentum: the impulse is mass x (1 + e); it is summed over steps by trapezes.
     assert abs(release["impulse"] / 1.470444779 - 1) < 2e-3
     assert not trajectory.events.overflow
@@ -163,6 +155,17 @@ def test_events_say_when_and_how_fast(thrown):
         _ = silent.events
     short = mb.simulate(thrown, state, [0.0, 0.05], events=1)
     assert bool(short.events.overflow) and len(short.events) == 1
+
+
+def test_speed_of_release_has_the_derivative_of_the_restitution_it_measures(thrown):
+    state = mb.initial_state(thrown)
+
+    def rebound(e):
+        bound = thrown.bind({"wall.interface.normal.hysteresis.restitution": e})
+        return mb.simulate(bound, state, [0.0, 0.05], steps=mb.Adaptive(rtol=1e-9), events=2).log.speed[1]
+
+    exact = [mb.effective_restitution(raw(mb.Flores, 0.5 + d)) for d in (-1e-4, 1e-4)]
+    assert abs(float(jax.jacfwd(rebound)(0.5)) / float((exact[1] - exact[0]) / 2e-4) - 1) < 1e-5
 
 
 def test_a_ball_comes_to_rest_on_the_plane():

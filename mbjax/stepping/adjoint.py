@@ -233,9 +233,9 @@ def _joint(config, leaves, settings, ts, knots, seeds):
         finite = jnp.all(jnp.isfinite(new.y)) & jnp.all(jnp.isfinite(error)) & jnp.all(jnp.isfinite(error_dot))
         if isinstance(method.steps, Adaptive):
             of_motion = norm(error, moment.y, new.y)
-            error = jnp.maximum(
-                of_motion, norm.of_tangents(error_dot, moment_dot.y, new_dot.y, moment.y, new.y, relative)
-            )
+            stretch = jnp.maximum(progress.usual / (end - progress.t), 1.0)
+            of_tangents = norm.of_tangents(error_dot, moment_dot.y, new_dot.y, moment.y, new.y, relative, stretch)
+            error = jnp.maximum(of_motion, of_tangents)
         verdict = loop.judge(method, progress, end, shortened, outcome, error, finite, moment.y, new.y)
         on_output, _ = loop.landed(progress, end, ts, knots)
         row = jnp.minimum(progress.output, ts.shape[0] - 1)

@@ -130,6 +130,7 @@ class Progress(eqx.Module):
     limit: jax.Array  # s, where a switch wants the next step to end; infinite if none does
     entry: jax.Array  # s, the first step that was good enough inside the last contact
     entering: jax.Array  # whether the last accepted step ended on a touch
+    usual: jax.Array  # s, length of the accepted steps of late
     output: jax.Array  # index of the next output time
     accepted: jax.Array
     rejected: jax.Array
@@ -159,6 +160,7 @@ def start(method, model, moment, ts, norm):
         jnp.array(jnp.inf),
         jnp.array(jnp.inf),
         jnp.array(False),
+        jnp.zeros(()),
         zero + 1,
         zero,
         zero,
@@ -276,6 +278,7 @@ def update(method, progress, end, verdict, outcome, ts, knots):
         verdict.limit,
         entry,
         jnp.where(keep, outcome.touched, progress.entering),
+        jnp.where(keep, jnp.maximum(end - progress.t, 0.8 * progress.usual), progress.usual),
         output,
         accepted,
         rejected,

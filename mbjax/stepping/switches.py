@@ -57,8 +57,8 @@ def switch(method, model, moment, y, spin, moving, t0, t1):
     turned = returns & ~left & ((before.mode == CLOSED) & (rate < 0) | (before.mode == RETURNING) & (rate > 0))
     flipped = touched | left | turned
     happened = jnp.any(flipped)
-    # Accelerations are wanted where a touch latches its speed, and where forces jump: the rest of the steps are cheap.
-    wanted = happened if structure.jumps else jnp.any(touched)
+    # Accelerations are wanted where a speed is latched or noted, and where forces jump: other steps are cheap.
+    wanted = happened if structure.jumps or method.events else jnp.any(touched)
     before_memory = Memory(spin, before)
     nothing = (jnp.zeros_like(y), jnp.zeros_like(depth), jnp.zeros_like(rate))
     old, depth_rate, rate_rate = jax.lax.cond(
@@ -83,7 +83,7 @@ def switch(method, model, moment, y, spin, moving, t0, t1):
         y = jax.lax.cond(happened, lambda y: _saltation(method, model, after, y, old, dt, flipped, t1), lambda y: y, y)
     kind = jnp.where(touched, TOUCH, jnp.where(left, RELEASE, jnp.where(turned, TURN, -1)))
     grazing = touched & (square < 4 * jnp.abs(rate_rate) * tolerance + SLOWEST_TOUCH**2)
-    happening = Happening(kind, t1 + back, jnp.where(touched, speed, jnp.abs(rate)), grazing)
+    happening = Happening(kind, t1 + back, jnp.where(touched, speed, jnp.abs(rate + rate_rate * back)), grazing)
     return Switched(y, after, fraction, happened, jnp.any(touched), happening)
 
 

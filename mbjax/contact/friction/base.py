@@ -11,15 +11,21 @@ class AbstractFriction(eqx.Module):
     """Tangential force on the journal at each contact point.
 
     `bristles` is 3 for laws with a bristle (a deflection in the tangent plane, in bearing axes, carried along as the
-    contact point wanders) and 0 for others.
+    contact point wanders) and 0 for others. `jumps` says that there is a force at touch already, where the normal
+    force is still zero.
     """
 
     bristles: eqx.AbstractVar[int]  # static
 
+    @property
+    def jumps(self):
+        return False
+
     @abstractmethod
     def __call__(self, slip, normal, bristle):
         """Force (points, 3) and rate of the bristles (points, bristles) for slip velocity (points, 3), magnitude of
-        the normal force (points,) and bristles (points, bristles)."""
+        the normal force (points,) and bristles (points, bristles). Only asked of points that touch; what does not
+        depend on the normal force then acts up to the switch, whatever rounding makes of the depth there."""
 
 
 def check_not_negative(law, *fields):

@@ -10,7 +10,8 @@ from .base import AbstractFriction, check_not_negative, check_positive
 class Dahl(AbstractFriction):
     """-s0 z with z_dot = v - s0 |v| z / (mu N) (P5 14-15; |v| z is the objective form of z sgn(v)).
 
-    mu N is floored at mu x `floor` in the bristle's equation, and the force never exceeds mu N, so that it vanishes
+    mu N is floored at mu x `floor` in the bristle's equation (the corner rounded over 20 %: a sharp one makes the
+    sensitivity of the bristle jump by orders of magnitude), and the force never exceeds mu N, so that it vanishes
     with the normal force; the bristle starts at 0 with every contact.
     """
 
@@ -24,7 +25,7 @@ class Dahl(AbstractFriction):
         check_positive(self, "stiffness", "floor")
 
     def __call__(self, slip, normal, bristle):
-        level = self.coefficient * jnp.maximum(normal, self.floor)
+        level = self.coefficient * smooth.floored(normal, self.floor)
         rate = slip - self.stiffness * (smooth.norm(slip) * smooth.over(1.0, level))[:, None] * bristle
         return -capped(self.stiffness * bristle, self.coefficient * normal), rate
 

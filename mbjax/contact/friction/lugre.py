@@ -11,9 +11,9 @@ from .dahl import capped
 class LuGre(AbstractFriction):
     """-(s0 z + s1 z_dot + s2 v), z_dot = v - s0 |v| z / g, g = [mu_k + (mu_s - mu_k) exp(-(|v| / v_s)^2)] N (P5 15-16).
 
-    g is floored at `floor` x its coefficient. As printed, s1 z_dot at touch is about s1 v whatever N is; here the
-    damping is s1 g / (g + s1 |v|), so it fades with the normal force, and the sum never exceeds static friction.
-    `printed=True` is P5's form.
+    g is floored at `floor` x its coefficient, the corner rounded over 20 %. As printed, s1 z_dot at touch is about
+    s1 v whatever N is; here the damping is s1 g / (g + s1 |v|), so it fades with the normal force, and the sum never
+    exceeds static friction. `printed=True` is P5's form.
     """
 
     kinetic: np.ndarray = eqx.field(converter=number, metadata={"unit": "1"})
@@ -34,7 +34,7 @@ class LuGre(AbstractFriction):
         speed = smooth.norm(slip)
         peak = jnp.exp(-((speed / self.stribeck_speed) ** 2))
         coefficient = self.kinetic + (self.static - self.kinetic) * peak
-        g = coefficient * jnp.maximum(normal, self.floor)
+        g = coefficient * smooth.floored(normal, self.floor)
         rate = slip - self.stiffness * (speed * smooth.over(1.0, g))[:, None] * bristle
         if self.printed:
             inner = self.stiffness * bristle + self.damping * rate
@@ -42,5 +42,4 @@ class LuGre(AbstractFriction):
             damping = self.damping * coefficient * normal / (g + self.damping * speed)
             inner = self.stiffness * bristle + damping[:, None] * rate
             inner = capped(inner, jnp.maximum(self.static, self.kinetic) * normal)
-        touching = jnp.where(normal > 0, 1.0, 0.0)[:, None]
-        return -touching * (inner + self.viscosity * slip), rate
+        return -(inner + self.viscosity * slip), rate

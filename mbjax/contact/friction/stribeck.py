@@ -23,10 +23,14 @@ class Stribeck(AbstractFriction):
         check_not_negative(self, "kinetic", "static", "viscosity")
         check_positive(self, "stribeck_speed", "speed")
 
+    @property
+    def jumps(self):
+        # The viscous part does not depend on the normal force.
+        return True
+
     def __call__(self, slip, normal, bristle):
         speed = smooth.norm(slip)
         peak = jnp.exp(-((speed / self.stribeck_speed) ** 2))
         coefficient = self.kinetic + (self.static - self.kinetic) * peak
         share = smooth.tanh_over(speed, self.speed)
-        touching = jnp.where(normal > 0, self.viscosity, 0.0)
-        return -(coefficient * normal * share + touching)[:, None] * slip, bristle
+        return -(coefficient * normal * share + self.viscosity)[:, None] * slip, bristle

@@ -29,7 +29,7 @@ class Dry(AbstractInterface):
     @property
     def jumps(self):
         # A bristle starts to bend at touch, which is a jump of its rate.
-        return self.normal.jumps or self.friction.bristles > 0
+        return self.normal.jumps or self.friction.jumps or self.friction.bristles > 0
 
     def remarks(self, pair):
         del pair
@@ -46,9 +46,10 @@ class Dry(AbstractInterface):
     def effect(self, touch, press, points, internal, share=1.0):
         """The `Effect` of contacts under the normal forces `press`, with a `share` of all forces acting."""
         tangential, bristle_rate = self.friction(touch.slip, jnp.abs(press.force), internal)
+        closed = points.mode[0] != OPEN
+        tangential = jnp.where(closed[:, None], tangential, 0.0)
         if self.friction.bristles:
             # Carried along as the tangent plane turns; at rest while the contact is open.
-            closed = points.mode[0] != OPEN
             drift = jnp.sum(internal * touch.normal_rate, axis=-1, keepdims=True)
             bristle_rate = jnp.where(closed[:, None], bristle_rate - drift * touch.normal, 0.0)
         force = share * (tangential - press.force[:, None] * touch.normal)
