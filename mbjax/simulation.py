@@ -37,7 +37,8 @@ def simulate(
     events=0,
     throw=True,
 ):
-    """Integrate from `state` at ts[0]; output at `ts` (s, increasing), where all constraints hold.
+    """Integrate from `state` at ts[0]; output at `ts` (s, increasing), where all constraints hold. Infinite times at
+    the end of `ts` are never reached and their rows are NaN: room for runs of different length in one compilation.
 
     - `solver`: any diffrax solver (`diffrax.Tsit5()`, `Dopri8()`, `Kvaerno5()`, `KenCarp4()`, ...) or `mb.Rodas4()`;
       default `diffrax.Dopri8()`.
@@ -103,10 +104,14 @@ def _times(ts):
         raise ValueError(f"simulate: `ts` must be a list of at least two times, got shape {ts.shape}.")
     if is_concrete(ts):
         values = np.asarray(ts)
-        bad = np.flatnonzero(~(np.diff(values) > 0))
-        if bad.size or not np.isfinite(values).all():
-            k = int(bad[0]) if bad.size else int(np.flatnonzero(~np.isfinite(values))[0])
-            raise ValueError(f"simulate: `ts` must increase and be finite; look at entry {k} ({values[k]:g} s).")
+        used = values[: values.size - int(np.cumprod(np.isposinf(values[::-1])).sum())]
+        bad = np.flatnonzero(~(np.diff(used) > 0))
+        if bad.size or not np.isfinite(used).all() or used.size < 2:
+            k = int(bad[0]) if bad.size else int(np.argmin(np.isfinite(values)))
+            raise ValueError(
+                f"simulate: `ts` must increase and be finite (but for infinite times at the end); look at entry {k} "
+                f"({values[k]:g} s)."
+            )
     return ts
 
 

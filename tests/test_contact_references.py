@@ -55,11 +55,11 @@ def no_friction(v):
     return 0.0 * v
 
 
-def event_located(end, friction, **numbers):
+def event_located(end, friction, count=19, **numbers):
     """Integrate with located contacts: `(positions at outputs, touches)`."""
     x, t, touch, touches = np.array([0.0, CRANK + ROD, -SPEED * CRANK / ROD, 0.0]), 0.0, None, []
-    outputs = np.linspace(0, end, 19)
-    found = np.full(19, np.nan)
+    outputs = np.linspace(0, end, count)
+    found = np.full(count, np.nan)
     while t < end:
 
         def crossing(t, x):

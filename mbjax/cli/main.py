@@ -13,12 +13,15 @@ OK, MODEL_ERROR, SOLVER_FAILURE, NOT_IDENTIFIABLE, INTERRUPTED = 0, 2, 3, 4, 130
 # Verb: the module with `add_arguments(parser)` and `run(arguments, console) -> exit code`, and a line of help.
 VERBS = {
     "simulate": ("mbjax.cli.simulate", "simulate a model file and write its motion"),
+    "check": ("mbjax.cli.check", "say which parameters a study's data can tell"),
+    "fit": ("mbjax.cli.fit", "fit the parameters of a study to its data"),
     "doctor": ("mbjax.cli.doctor", "check the installation and say what it runs on"),
 }
 
 
 def main(arguments=None):
-    """Run one verb; returns the exit code (0 ok, 2 usage or model error, 3 solver failure, 130 interrupted)."""
+    """Run one verb; returns the exit code (0 ok, 2 usage or model error, 3 solver failure, 4 not identifiable, 130
+    interrupted)."""
     given = sys.argv[1:] if arguments is None else list(arguments)
     parser = argparse.ArgumentParser(prog="mbjax", description="Dynamics of mechanisms with imperfect joints.")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)

@@ -147,7 +147,7 @@ def start(method, model, moment, ts, norm):
     else:
         order = method.solver.error_order(method.terms)
         end, state = method.steps.wrap(1).init(
-            method.terms, ts[0], ts[-1], moment.y, None, (model, moment.memory), method.solver.func, order
+            method.terms, ts[0], last(ts), moment.y, None, (model, moment.memory), method.solver.func, order
         )
         first = end - ts[0]
     finite = jnp.all(jnp.isfinite(moment.y))
@@ -183,7 +183,7 @@ def _first_step(method, moment, ts, norm):
     steps = method.steps
     if steps.first_step is not None:
         return jnp.asarray(steps.first_step)
-    span = ts[-1] - ts[0]
+    span = last(ts) - ts[0]
     nq, *_ = sizes(method.structure)
     q, v = unpack(method.structure, moment.y)
     rate, _ = flatten(position_rate(q, v), v)
@@ -268,7 +268,7 @@ def update(method, progress, end, verdict, outcome, ts, knots):
     # Contacts of one mechanism resemble each other: begin the next as the last one had to be begun.
     entry = jnp.where(keep & progress.entering, end - progress.t, progress.entry)
     step = jnp.where(keep & outcome.touched, jnp.minimum(verdict.step, entry), verdict.step)
-    exhausted = (accepted + rejected >= method.max_steps) & (output < ts.shape[0])
+    exhausted = (accepted + rejected >= method.max_steps) & (output < wanted(ts))
     result = jnp.where(exhausted & (verdict.result == SUCCESS), MAX_STEPS, verdict.result)
     return Progress(
         jnp.where(keep, end, progress.t),
@@ -287,7 +287,17 @@ def update(method, progress, end, verdict, outcome, ts, knots):
 
 
 def unfinished(progress, ts):
-    return (progress.output < ts.shape[0]) & (progress.result == SUCCESS)
+    return (progress.output < wanted(ts)) & (progress.result == SUCCESS)
+
+
+def wanted(ts):
+    """Number of outputs; infinite times at the end are room that is not used."""
+    return jnp.sum(jnp.isfinite(ts))
+
+
+def last(ts):
+    """The last output time."""
+    return ts[wanted(ts) - 1]
 
 
 def select(keep, new, old):

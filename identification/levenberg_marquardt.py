@@ -1,0 +1,88 @@
+"""Bounded Levenberg-Marquardt on whitened residuals. The whole state is a few numbers, so a run can be resumed."""
+
+import dataclasses
+
+import numpy as np
+
+CONVERGED, STUCK, EXHAUSTED = "converged", "stuck", "exhausted"
+
+
+@dataclasses.dataclass
+class Walk:
+    """Where the iteration stands. Floats survive JSON exactly, so a resumed walk goes on bit by bit."""
+
+    u: np.ndarray
+    damping: float = 1e-3
+    growth: float = 2.0
+    scale: np.ndarray | None = None  # largest column norms so far (More)
+    iteration: int = 0
+    evaluations: int = 0
+    status: str = ""
+
+    def to_json(self):
+        scale = None if self.scale is None else self.scale.tolist()
+        return {**dataclasses.asdict(self), "u": self.u.tolist(), "scale": scale}
+
+    @staticmethod
+    def from_json(table):
+        scale = None if table["scale"] is None else np.array(table["scale"])
+        return Walk(**{**table, "u": np.array(table["u"]), "scale": scale})
+
+
+def walk(state, residuals, linearised, lower, upper, *, tolerance=1e-8, most=100, note=None):
+    """Iterate until the step, relative to 1 in the space of the fit, or the gain falls below `tolerance`.
+
+    `residuals(u)` and `linearised(u)` give None where the simulation fails: such a step is rejected. `note(state,
+    cost, step)` is called after every accepted step. Parameters at a bound that want to leave it are held.
+    """
+    point = linearised(state.u)
+    if point is None:
+        state.status = "failed"
+        return state, None
+    cost = 0.5 * point[0] @ point[0]
+    while not state.status:
+        r, jacobian = point
+        gradient = jacobian.T @ r
+        norms = np.linalg.norm(jacobian, axis=0)
+        state.scale = norms if state.scale is None else np.maximum(state.scale, norms)
+        free = ~((state.u <= lower) & (gradient > 0) | (state.u >= upper) & (gradient < 0))
+        if not free.any() or np.max(np.abs(gradient[free]) / np.where(norms[free] > 0, norms[free], 1.0)) < 1e-10:
+            state.status = CONVERGED
+            break
+        step = _step(jacobian[:, free], r, state.damping, state.scale[free])
+        trial = state.u.copy()
+        trial[free] = np.clip(state.u[free] + step, lower[free], upper[free])
+        moved = trial - state.u
+        state.evaluations += 1
+        found = residuals(trial)
+        foreseen = -(gradient @ moved + 0.5 * np.sum((jacobian @ moved) ** 2))
+        gain = -1.0 if found is None else (cost - 0.5 * found @ found) / max(foreseen, 1e-300)
+        small = np.max(np.abs(moved)) < tolerance
+        if gain > 1e-4:
+            after = linearised(trial)
+            if after is None:
+                gain = -1.0
+        if gain > 1e-4:
+            new = 0.5 * after[0] @ after[0]
+            little = cost - new <= tolerance * cost and foreseen <= tolerance * cost
+            state.u, point, cost = trial, after, new
+            state.damping *= max(1 / 3, 1 - (2 * min(gain, 1.0) - 1) ** 3)
+            state.growth = 2.0
+            state.iteration += 1
+            state.status = CONVERGED if small or little else ""
+            if note is not None:
+                note(state, cost, float(np.max(np.abs(moved))))
+        else:
+            state.damping *= state.growth
+            state.growth *= 2
+            if small:
+                # The model cannot be improved by more than its own rounding, or not at all.
+                state.status = CONVERGED if found is not None else STUCK
+        if not state.status and state.evaluations >= most:
+            state.status = EXHAUSTED
+    return state, point
+
+
+def _step(jacobian, r, damping, scale):
+    rows = np.concatenate([jacobian, np.diag(np.sqrt(damping) * np.where(scale > 0, scale, 1.0))])
+    return np.linalg.lstsq(rows, -np.concatenate([r, np.zeros(jacobian.shape[1])]), rcond=None)[0]

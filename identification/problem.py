@@ -1,0 +1,189 @@
+"""A fit stated: mechanism, parameters, experiments. It answers predictions, whitened residuals and their Jacobian."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import mbjax as mb
+
+from .errors import StudyError
+from .parameter import Space
+
+
+class Problem:
+    """What is to be fitted to what.
+
+    `steps` is the integration's tolerance (default rtol 1e-8: noise of the integrator must stay below that of the
+    data). Everything a fitter needs: `residuals(u, horizon)` and `linearised(u, horizon)`, in the space `u` of the fit
+    (logarithms, or values over the size of their start); a horizon (s after each start) leaves later samples out.
+    """
+
+    def __init__(self, mechanism, parameters, experiments, *, steps=None, solver=None):
+        self.mechanism = mechanism
+        self.parameters = tuple(parameters)
+        self.experiments = tuple(experiments)
+        self.steps = mb.Adaptive(rtol=1e-8) if steps is None else steps
+        self.solver = solver
+        self.names = tuple(p.name for p in self.parameters)
+        self._check_names()
+        self.starts = [self._start_of(p) for p in self.parameters]
+        self.space = Space(self.parameters, self.starts)
+        self.runs = [_Run(self, e) for e in self.experiments]
+        self.sigmas = [run.first_sigmas() for run in self.runs]
+
+    def _check_names(self):
+        if not self.parameters:
+            raise StudyError("Problem: nothing is to be fitted; give at least one parameter.")
+        if not self.experiments:
+            raise StudyError("Problem: there is nothing to fit to; give at least one experiment.")
+        for what, names in (("parameter", self.names), ("experiment", tuple(e.name for e in self.experiments))):
+            twice = [n for k, n in enumerate(names) if n in names[:k]]
+            if twice:
+                raise StudyError(f"Problem: two {what}s are called `{twice[0]}`.")
+        owner = {}
+        for p in self.parameters:
+            for path in p.paths:
+                if path in owner:
+                    raise StudyError(f"Parameters `{owner[path]}` and `{p.name}` both set `{path}`.")
+                owner[path] = p.name
+
+    def _start_of(self, parameter):
+        value = np.asarray(self.mechanism.value(parameter.paths[0]))
+        for path in parameter.paths:
+            shape = np.shape(self.mechanism.value(path))
+            if shape:
+                raise StudyError(
+                    f"Parameter `{parameter.name}`: `{path}` is an array of shape {shape}; name one component, such as "
+                    f"`{path}.0`."
+                )
+        start = float(value) if parameter.start is None else parameter.start
+        parameter.check_start(start)
+        return start
+
+    def values(self, u):
+        """Values of the parameters by path."""
+        outward = self.space.outward(u)
+        return {path: outward[k] for k, p in enumerate(self.parameters) for path in p.paths}
+
+    def fitted_mechanism(self, u):
+        """The mechanism with the values at `u`."""
+        return self.mechanism.with_values({k: float(v) for k, v in self.values(np.asarray(u, dtype=float)).items()})
+
+    @property
+    def longest(self):
+        """s, length of the longest experiment."""
+        return max(float(run.times[-1] - run.times[0]) for run in self.runs)
+
+    def training(self):
+        return [k for k, e in enumerate(self.experiments) if not e.validation]
+
+    def residuals(self, u, horizon=np.inf):
+        """Whitened residuals, or None where a simulation failed."""
+        parts = []
+        for k in self.training():
+            part = self.runs[k].residual(u, horizon, self.sigmas[k])
+            if part is None:
+                return None
+            parts.append(part)
+        return np.concatenate([*parts, self._prior(u)])
+
+    def linearised(self, u, horizon=np.inf):
+        """Whitened residuals and their Jacobian by u, or None where a simulation or its derivative failed."""
+        parts, slopes = [], []
+        for k in self.training():
+            found = self.runs[k].linearised(u, horizon, self.sigmas[k])
+            if found is None:
+                return None
+            parts.append(found[0])
+            slopes.append(found[1])
+        return np.concatenate([*parts, self._prior(u)]), np.concatenate([*slopes, self._prior_slope()])
+
+    def _prior(self, u):
+        given = [(k, p.prior) for k, p in enumerate(self.parameters) if p.prior is not None]
+        unit = np.where(self.space.log, 1.0, self.space.unit)
+        means = [np.log(m) if self.space.log[k] else m for k, (m, _) in given]
+        return np.array([(u[k] * unit[k] - m) / s for (k, (_, s)), m in zip(given, means, strict=True)])
+
+    def _prior_slope(self):
+        given = [(k, p.prior) for k, p in enumerate(self.parameters) if p.prior is not None]
+        unit = np.where(self.space.log, 1.0, self.space.unit)
+        rows = np.zeros((len(given), len(self.names)))
+        for row, (k, (_, s)) in zip(rows, given, strict=True):
+            row[k] = unit[k] / s
+        return rows
+
+
+class _Run:
+    """One experiment, compiled."""
+
+    def __init__(self, problem, experiment):
+        self.experiment = experiment
+        self.times = experiment.times
+        self.measured = experiment.measured
+        self.kept = np.isfinite(self.measured)
+        for k, compared in enumerate(experiment.compared):
+            if not self.kept[:, k].any():
+                raise StudyError(f"Experiment `{experiment.name}`: column `{compared.column}` has no samples.")
+        mechanism = problem.mechanism if experiment.mechanism is None else experiment.mechanism
+        self.system = mb.assemble(mechanism)
+        self.channels = [c.channel for c in experiment.compared]
+        self.problem = problem
+        self._predict = jax.jit(self._prediction)
+        try:
+            self._predict.trace(jnp.asarray(problem.space.start), jnp.asarray(self.times))
+        except KeyError as error:
+            raise StudyError(f"Experiment `{experiment.name}`: {error.args[0]}") from None
+        self._slope = jax.jit(jax.jacfwd(lambda u, ts: (lambda p: (p, p))(self._prediction(u, ts)), has_aux=True))
+
+    def _prediction(self, u, ts):
+        """Channels (times, channels); NaN after a failure, 0 beyond the last finite time."""
+        problem, e = self.problem, self.experiment
+        system = self.system.bind(problem.values(u))
+        state = mb.initial_state(system, positions=e.positions, speeds=e.speeds, t0=ts[0])
+        run = mb.simulate(system, state, ts, steps=problem.steps, solver=problem.solver, throw=False)
+        wanted = jnp.isfinite(ts)
+
+        def held(rows):
+            """Rows that nobody asked for repeat the first one, so that nothing is made of NaN."""
+            return jnp.where(wanted.reshape(-1, *(1,) * (rows.ndim - 1)), rows, rows[:1])
+
+        states = jax.tree.map(held, run.states)
+        quiet = mb.Trajectory(run.system, jnp.where(wanted, ts, ts[0]), states, run.result, run.statistics)
+        return jnp.where(wanted[:, None], quiet[self.channels], 0.0)
+
+    def window(self, horizon):
+        """Samples up to the horizon (times,), and the times with infinity beyond."""
+        inside = self.times - self.times[0] <= horizon * (1 + 1e-12)
+        inside[:2] = True
+        return inside, np.where(inside, self.times, np.inf)
+
+    def predict(self, u, horizon=np.inf):
+        inside, ts = self.window(horizon)
+        return inside, np.asarray(self._predict(jnp.asarray(u), jnp.asarray(ts)))
+
+    def residual(self, u, horizon, sigmas):
+        inside, model = self.predict(u, horizon)
+        return self._whitened(model, inside, sigmas)
+
+    def _whitened(self, model, inside, sigmas):
+        rows = self.kept & inside[:, None]
+        if not np.isfinite(model[rows]).all():
+            return None
+        return ((model - np.where(self.kept, self.measured, 0.0)) / sigmas)[rows]
+
+    def linearised(self, u, horizon, sigmas):
+        inside, ts = self.window(horizon)
+        slope, model = (np.asarray(x) for x in self._slope(jnp.asarray(u), jnp.asarray(ts)))
+        residual = self._whitened(model, inside, sigmas)
+        slope = (slope / sigmas[:, None])[self.kept & inside[:, None]]
+        return None if residual is None or not np.isfinite(slope).all() else (residual, slope)
+
+    def first_sigmas(self):
+        """Given deviations; a hundredth of the signal's own where they are to be estimated."""
+        spread = np.array([np.nanstd(self.measured[:, k]) or 1.0 for k in range(self.measured.shape[1])])
+        given = [c.sigma for c in self.experiment.compared]
+        return np.array([0.01 * s if g == "estimate" else g for g, s in zip(given, spread, strict=True)], dtype=float)
+
+    @property
+    def estimated(self):
+        return np.array([c.sigma == "estimate" for c in self.experiment.compared])

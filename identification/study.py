@@ -1,0 +1,196 @@
+"""Study files (TOML): model, parameters, experiments and the settings of the fit."""
+
+import dataclasses
+import pathlib
+import re
+import tomllib
+
+import mbjax as mb
+from mbjax.io.faults import Faults, describe, join
+from mbjax.units import ONE, UnitError, parse_quantity, parse_unit
+
+from .errors import DataError
+from .experiment import Compared, Experiment
+from .parameter import Parameter
+from .problem import Problem
+from .recording import read_csv
+
+_TOP = ("model", "parameters", "experiments", "fit")
+_PARAMETER = ("path", "paths", "start", "lower", "upper", "scale", "prior")
+_EXPERIMENT = ("file", "time", "time_offset", "validation", "channels", "positions", "speeds", "model")
+_CHANNEL = ("column", "unit", "sigma", "offset")
+_FIT = ("rtol", "horizons", "starts", "seed", "tolerance", "most")
+
+
+@dataclasses.dataclass(frozen=True)
+class Study:
+    """A problem and how to fit it."""
+
+    problem: Problem
+    settings: dict
+
+
+def load_study(path):
+    """The study in a TOML file. All faults are reported together, each with its key."""
+    path = pathlib.Path(path)
+    faults = Faults(str(path))
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise mb.ModelError(f"{path}: the study cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise mb.ModelError(f"{path}: this is not a text file in UTF-8; a study is TOML text.") from None
+    except tomllib.TOMLDecodeError as error:
+        line = re.search(r"line (\d+)", str(error))
+        raise mb.ModelError(f"{path}{':' + line[1] if line else ''}: not valid TOML: {error}.") from None
+    faults.unknown_keys("", data, _TOP)
+    mechanism = _model(data.get("model"), "model", path, faults)
+    parameters = [_parameter(n, t, mechanism, faults) for n, t in _tables(data, "parameters", faults)]
+    experiments = [_experiment(n, t, path, faults) for n, t in _tables(data, "experiments", faults)]
+    settings = _settings(data.get("fit", {}), faults)
+    faults.raise_any()
+    steps = mb.Adaptive(rtol=settings.pop("rtol", 1e-8))
+    return Study(Problem(mechanism, parameters, experiments, steps=steps), settings)
+
+
+def _tables(data, key, faults):
+    table = data.get(key)
+    if not isinstance(table, dict) or not table:
+        faults.add(key, f"at least one table is needed, such as `[{key}.{'run' if key == 'experiments' else 'name'}]`.")
+        return []
+    good = []
+    for name, value in table.items():
+        if isinstance(value, dict):
+            good.append((name, value))
+        else:
+            faults.add(join(key, name), f"is {describe(value)}; expected a table.")
+    return good
+
+
+def _model(name, key, path, faults):
+    if not isinstance(name, str):
+        faults.missing("", key, '"model.toml"')
+        return None
+    try:
+        return mb.load(path.parent / name)
+    except ValueError as error:
+        for message in getattr(error, "faults", [str(error)]):
+            faults.messages.append(message)
+        return None
+
+
+def _parameter(name, table, mechanism, faults):
+    where = join("parameters", name)
+    faults.unknown_keys(where, table, _PARAMETER)
+    paths = table.get("paths", table.get("path"))
+    paths = [paths] if isinstance(paths, str) else paths
+    if not isinstance(paths, list) or not paths or not all(isinstance(p, str) for p in paths):
+        return faults.missing(where, "path", '"pin.interface.normal.elastic.stiffness"')
+    unit = ""
+    if mechanism is not None:
+        for p in paths:
+            try:
+                mechanism.value(p)
+            except ValueError as error:
+                faults.add(join(where, "path"), str(error))
+                return None
+        unit = mechanism.parameters(paths[0]).get(paths[0], ((), ""))[1]
+    numbers = {}
+    for key in ("start", "lower", "upper"):
+        if key in table:
+            numbers[key] = _number(table[key], unit, join(where, key), faults)
+    prior = table.get("prior")
+    if prior is not None:
+        if not isinstance(prior, list) or len(prior) != 2:
+            return faults.add(join(where, "prior"), f"is {describe(prior)}; expected [mean, deviation].")
+        prior = tuple(_number(x, unit, join(where, "prior"), faults) for x in prior)
+    if None in numbers.values() or (prior is not None and None in prior):
+        return None
+    try:
+        return Parameter(name, tuple(paths), scale=table.get("scale", "linear"), unit=unit, prior=prior, **numbers)
+    except ValueError as error:
+        return faults.add(where, str(error))
+
+
+def _number(value, unit, where, faults):
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return faults.add(where, f"is {describe(value)}; expected a number, or text such as `12 mm`.")
+    try:
+        return float(parse_quantity(value, unit or None)) if isinstance(value, str) else float(value)
+    except UnitError as error:
+        return faults.add(where, str(error))
+
+
+def _experiment(name, table, path, faults):
+    where = join("experiments", name)
+    faults.unknown_keys(where, table, _EXPERIMENT)
+    before = len(faults.messages)
+    if not isinstance(table.get("file"), str):
+        return faults.missing(where, "file", '"run.csv"')
+    try:
+        recording = read_csv(path.parent / table["file"], table.get("time"))
+    except DataError as error:
+        return faults.add(join(where, "file"), str(error))
+    channels = table.get("channels")
+    if not isinstance(channels, dict) or not channels:
+        return faults.missing(where, "channels", '{"slider.position.x" = {column = "x"}}')
+    compared = [_channel(c, t, join(join(where, "channels"), c), recording, faults) for c, t in channels.items()]
+    mechanism = _model(table["model"], "model", path, faults) if "model" in table else None
+    offset = _number(table.get("time_offset", 0.0), "s", join(where, "time_offset"), faults)
+    starts = {}
+    for key in ("positions", "speeds"):
+        given = table.get(key, {})
+        starts[key] = {k: _number(v, "", join(join(where, key), k), faults) for k, v in given.items()}
+    if len(faults.messages) > before:
+        return None
+    return Experiment(
+        name, recording, compared, **starts, time_offset=offset, mechanism=mechanism,
+        validation=bool(table.get("validation", False)),
+    )  # fmt: skip
+
+
+def _channel(channel, table, where, recording, faults):
+    if isinstance(table, str):
+        table = {"column": table}
+    if not isinstance(table, dict):
+        return faults.add(where, f'is {describe(table)}; expected a table such as `{{column = "x [mm]"}}`.')
+    faults.unknown_keys(where, table, _CHANNEL)
+    column = table.get("column")
+    if not isinstance(column, str):
+        return faults.missing(where, "column", '"x [mm]"')
+    try:
+        recording.column(column)
+    except DataError as error:
+        return faults.add(join(where, "column"), str(error))
+    written = re.search(r"\[([^\]]*)\]\s*$", column)
+    text = table.get("unit", written[1] if written else "")
+    try:
+        factor = (parse_unit(text) if text else ONE).of(1)
+    except UnitError as error:
+        return faults.add(join(where, "unit"), str(error))
+    sigma = table.get("sigma", "estimate")
+    if sigma != "estimate":
+        # A plain number is in the unit of the column, like the data.
+        sigma = _number(sigma, text, join(where, "sigma"), faults)
+        sigma = sigma if sigma is None or isinstance(table["sigma"], str) else sigma * factor
+    offset = _number(table.get("offset", 0.0), text, join(where, "offset"), faults)
+    if sigma is None or offset is None:
+        return None
+    try:
+        return Compared(channel, column, sigma, factor, offset)
+    except DataError as error:
+        return faults.add(where, str(error))
+
+
+def _settings(table, faults):
+    faults.unknown_keys("fit", table, _FIT)
+    good = {}
+    for key, value in table.items():
+        if key == "horizons":
+            numbers = value if isinstance(value, list) else [value]
+            good[key] = [_number(v, "s", "fit.horizons", faults) for v in numbers]
+        elif isinstance(value, bool) or not isinstance(value, int | float):
+            faults.add(join("fit", key), f"is {describe(value)}; expected a number.")
+        else:
+            good[key] = value
+    return good

@@ -1,0 +1,44 @@
+"""`mbjax fit study.toml --out DIR`: check, fit, write fit.json, fit.npz and the fitted model."""
+
+import pathlib
+
+from .environment import prepare
+
+
+def add_arguments(parser):
+    parser.add_argument("study", help="study file (TOML)")
+    parser.add_argument("--out", required=True, help="folder for the results; it is made if needed")
+    parser.add_argument("--unchecked", action="store_true", help="fit without, or in spite of, the check")
+
+
+def run(options, console):
+    """Check the study, fit it (going on from a checkpoint if there is one), write the results."""
+    prepare()
+    from identification import check, fit
+    from identification.study import load_study
+
+    from ..files import Atomic
+
+    console.progress("reading and compiling ...")
+    study = load_study(options.study)
+    folder = pathlib.Path(options.out)
+    checkpoint = folder / "checkpoint.json"
+    if not options.unchecked and not checkpoint.exists():
+        found = check(study.problem)
+        console.say(str(found))
+        if not found.ok:
+            console.say("Not fitted. `--unchecked` fits all the same.")
+            code = 3 if not found.verdicts else 4
+            console.report({"ok": False, "exit_code": code, "problems": list(found.problems)})
+            return code
+    result = fit(study.problem, **study.settings, checkpoint=checkpoint, note=console.progress)
+    console.say(str(result))
+    result.save(folder)
+    with Atomic(folder / "model.toml", "w") as file:
+        file.write(study.problem.fitted_mechanism(result.u).to_toml())
+    code = 0 if result.success else 130 if result.message.startswith("interrupted") else 3
+    if code == 0:
+        checkpoint.unlink(missing_ok=True)
+    console.say(f"written to {folder}: fit.json, fit.npz, model.toml")
+    console.report({"ok": code == 0, "exit_code": code, **result.to_dict()})
+    return code
