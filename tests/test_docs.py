@@ -14,6 +14,7 @@ SLOW = {
     "docs/imperfect_joints.md",
     "docs/getting_started.md",
     "docs/models.md",
+    "docs/fitting.md",
     "docs/choosing_a_solver.md",
 }  # more than 20 s
 
