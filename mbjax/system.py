@@ -3,6 +3,7 @@
 import warnings
 
 import equinox as eqx
+import jax
 import numpy as np
 
 from .array import require_x64
@@ -172,7 +173,9 @@ def check_values(mechanism):
             for cls in type(node).__mro__:
                 if "__check_init__" in vars(cls):
                     try:
-                        cls.__check_init__(node)
+                        # Numbers that are known stay known while something else is being traced.
+                        with jax.ensure_compile_time_eval():
+                            cls.__check_init__(node)
                     except ValueError as error:
                         faults.append(f"`{part.name}`: {error}")
     if faults:

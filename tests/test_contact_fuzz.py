@@ -23,8 +23,8 @@ from mbjax.kinematics import Relative
 from mbjax.law import CLOSED, OPEN, RETURNING, Points
 from mbjax.state import Coordinates, Memory, Rates
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::mbjax.ModelWarning")]
-STATES = 700
+pytestmark = [pytest.mark.long, pytest.mark.filterwarnings("ignore::mbjax.ModelWarning")]
+STATES = 920
 # Nothing here runs long enough to pay for optimised code.
 QUICK = {
     "xla_backend_optimization_level": 0,
@@ -122,18 +122,8 @@ def bushed():
     return mb.Mechanism("mounted", [body], [joint])
 
 
-# Builder, size of the offsets (m), and whether the film is alone and has no value at the wall.
+# Builder and size of the offsets (m). Laws that are left out here (compiling is slow) are fuzzed on their own below.
 SYSTEMS = {
-    "rotor, smooth friction": (
-        lambda: rotor([mb.Dry(HARD, FRICTION[k]) for k in ("Coulomb", "Threlfall", "Stribeck", "BengisuAkay")]), 5e-4
-    ),
-    "rotor, kinked friction": (
-        lambda: rotor([mb.Dry(HARD, FRICTION[k]) for k in ("Ambrosio", "PiecewiseLinear", "Frictionless")]), 5e-4
-    ),
-    "rotor, bristles": (
-        lambda: rotor([mb.Dry(HARD, FRICTION[k]) for k in ("Dahl", "LuGre", "LuGre, printed")]), 5e-4
-    ),
-    "rotor, elastic laws": (lambda: rotor([mb.Dry(NORMAL[f"Impact, {k}"]) for k in ELASTIC]), 5e-4),
     "rotor, springs": (
         lambda: rotor([
             mb.Dry(NORMAL[k])
@@ -145,16 +135,10 @@ SYSTEMS = {
         lambda: rotor([mb.Hybrid(FILMS[k], mb.Dry(HARD), 5e-6) for k in ("SqueezeFilm, half", "ShortFilm, half")]),
         5e-4,
     ),
-    "journal bearing": (mb.library.journal_bearing, 3.5e-5),
     "slider in guide": (guided, 5e-4),
     "bouncing ball": (lambda: mb.library.bouncing_ball(height=0.0, interface=mb.Dry(HARD, mb.Threlfall(0.1))), 1e-4),
     "bushing": (bushed, 1e-2),
-    "planar slider-crank": (lambda: mb.library.planar_slider_crank_clearance(friction=FRICTION["LuGre"]), 5e-4),
-    "planar slider-crank, hybrid": (
-        lambda: mb.library.planar_slider_crank_clearance(
-            interface=mb.Hybrid(FILMS["SqueezeFilm"], mb.Dry(HARD, FRICTION["Ambrosio"]), 5e-6)
-        ), 3e-4
-    ),
+    "planar slider-crank": (lambda: mb.library.planar_slider_crank_clearance(friction=FRICTION["Dahl"]), 5e-4),
     "four-bar": (lambda: mb.library.four_bar_clearance(friction=FRICTION["PiecewiseLinear"]), 2e-4),
     "slider-crank, ball staged": (
         lambda: mb.library.slider_crank_3d_spherical_clearance(interface=mb.Dry(NORMAL["Staged, exponential"])), 1e-3
@@ -164,9 +148,8 @@ SYSTEMS = {
         lambda: mb.library.marques_slider_crank_clearance(friction=mb.LuGre(0.1, 0.2)), 5e-4
     ),
     "triple pendulum, impact": (lambda: mb.library.triple_pendulum(stops="impact"), 0.3),
-    "triple pendulum, kelvin-voigt": (lambda: mb.library.triple_pendulum(stops="kelvin_voigt"), 0.3),
 }  # fmt: skip
-ALONE = {"rotor, films", "journal bearing"}
+ALONE = {"rotor, films"}  # without a value at the wall
 
 
 def build(name):
@@ -190,32 +173,39 @@ def movable(tree):
     return [jax.tree_util.keystr(path) for path, _ in named], combine
 
 
-def check_finite(function, points, settings, direction, names):
-    """Value, whole Jacobian and second derivative by every argument and along `direction`, at rows of `points`.
+def check_finite(function, points, settings, random, names, units=None):
+    """Value, first and second derivative along `units` (by default: by every argument) at rows of `points`.
 
-    `settings` is a tree of arrays with the same rows, by which nothing is differentiated.
+    The second derivative is by each unit and a random direction. A partial derivative that is not finite spoils every
+    direction that has a share of it, so a few dense units find what all arguments in turn would find. `settings` is a
+    tree of arrays with the same rows, by which nothing is differentiated. Returns the values.
     """
+    units = np.eye(points.shape[1]) if units is None else random.normal(size=(units, points.shape[1]))
+    along = jnp.asarray(random.normal(size=points.shape))
 
     def derivatives(x, fixed, along):
         def each(unit):
             return jax.jvp(lambda y: jax.jvp(lambda z: function(z, fixed), (y,), (unit,)), (x,), (along,))
 
-        return jax.vmap(each)(jnp.eye(x.shape[0]))
+        return jax.vmap(each)(jnp.asarray(units))
 
-    arguments = points, settings, direction
+    arguments = points, settings, along
     run = jax.jit(jax.vmap(derivatives)).lower(*arguments).compile(compiler_options=QUICK)
     (value, first), (slope, second) = run(*arguments)
     faults = []
     for what, found in (("value", value[:, :1]), ("first", first), ("along", slope[:, :1]), ("second", second)):
         bad = ~np.isfinite(np.asarray(found))
         if bad.any():
-            row, argument, output = np.argwhere(bad)[0]
+            row, unit, output = np.argwhere(bad)[0]
+            by = dict(zip(names, units[unit], strict=True))
             faults.append(
-                f"{what} derivative by {names[argument]} of output {output} at {bad.any(axis=(1, 2)).sum()} states, "
-                f"first at {row}: {np.asarray(points[row]).tolist()}, {jax.tree.map(lambda x: x[row], settings)}"
+                f"{what}: output {output} at {bad.any(axis=(1, 2)).sum()} states, first at {row}, along "
+                f"{ {k: x for k, x in by.items() if x} }: {np.asarray(points[row]).tolist()}, "
+                f"{jax.tree.map(lambda x: x[row], settings)}"
             )
     assert not faults, "\n".join(faults)
     assert np.abs(second).max() > 0
+    return np.asarray(value[:, 0])
 
 
 def decades(random, low, high, *shape):
@@ -286,7 +276,7 @@ def test_accelerations_have_finite_first_and_second_derivatives(name, random):
 
     names = [f"{k}[{i}]" for k in ("q", "v") for i in range(sum(x[0].size for x in jax.tree.leaves((q, v)[k == "v"])))]
     names += [f"internal[{i}]" for i in range(structure.internals)] + laws
-    check_finite(motion, rows, points, jnp.asarray(random.normal(size=rows.shape)), names)
+    check_finite(motion, rows, points, random, names, units=6)
 
 
 # --- laws on their own ---------------------------------------------------------------------------------------------
@@ -313,11 +303,11 @@ def test_friction_laws_have_finite_derivatives_by_their_parameters_too(name, ran
         return jnp.concatenate([part.ravel() for part in found])
 
     rows = stacked(slip, normal, decades(random, -10, -3, 400, m), np.zeros((400, len(numbers))))
-    names = ["slip x", "slip y", "slip z", "normal", *["bristle"] * m, *numbers]
+    names = ["slip x", "slip y", "slip z", "normal", *(f"bristle {k}" for k in range(m)), *numbers]
     if name == "Frictionless":
         assert not force(rows[0], None).any()
     else:
-        check_finite(force, rows, None, jnp.asarray(random.normal(size=rows.shape)), names)
+        check_finite(force, rows, None, random, names)
 
 
 @pytest.mark.parametrize("name", NORMAL)
@@ -336,7 +326,7 @@ def test_normal_laws_have_finite_derivatives_by_their_parameters_too(name, rando
         return jnp.concatenate([found.force, found.elastic, found.stored])
 
     rows = stacked(depth, rate, np.zeros((400, len(numbers))))
-    check_finite(press, rows, points, jnp.asarray(random.normal(size=rows.shape)), ["depth", "rate", *numbers])
+    check_finite(press, rows, points, random, ["depth", "rate", *numbers])
 
 
 def draw_poses(random, count, size):
@@ -362,11 +352,11 @@ def test_pairs_have_finite_derivatives_and_touch_at_depth_zero(name, random):
 
     speeds = [decades(random, -8, 2, 400, 3) for _ in range(3)]
     rows = stacked(*draw_poses(random, 400, 5e-4), *speeds, np.zeros((400, len(numbers))))
-    depths = jax.vmap(lambda x: contact(pair, Relative(x[:3], x[3:12].reshape(3, 3), *[jnp.zeros(3)] * 3, 0.0)).depth)
-    touching = (np.abs(depths(rows)) < 1e-18).any(axis=-1).sum()
-    assert touching >= 40
-    names = ["displacement"] * 3 + ["rotation"] * 9 + ["velocity"] * 3 + ["angular"] * 3 + ["carrier"] * 3 + numbers
-    check_finite(meet, rows, None, jnp.asarray(random.normal(size=rows.shape)), names)
+    sizes = {"displacement": 3, "rotation": 9, "velocity": 3, "angular": 3, "carrier": 3}
+    names = [f"{word} {k}" for word, size in sizes.items() for k in range(size)] + numbers
+    found = check_finite(meet, rows, None, random, names)
+    depths = found[:, : pair.points]
+    assert (np.abs(depths) < 2e-18).any(axis=-1).sum() >= 10
 
 
 @pytest.mark.parametrize("name", FILMS)
@@ -384,5 +374,6 @@ def test_films_have_finite_derivatives_by_their_parameters_too(name, random):
         return moved(x[9:]).force(x[:3], x[3:6], x[6], x[7], x[8])
 
     rows = stacked(place, velocity, spin, np.full(400, 0.0095), np.full(400, 5e-4), np.zeros((400, len(numbers))))
-    names = ["eccentricity"] * 3 + ["velocity"] * 3 + ["spin", "radius", "clearance", *numbers]
-    check_finite(force, rows, None, jnp.asarray(random.normal(size=rows.shape)), names)
+    names = [f"{word} {k}" for word in ("eccentricity", "velocity") for k in range(3)]
+    names += ["spin", "radius", "clearance", *numbers]
+    check_finite(force, rows, None, random, names)

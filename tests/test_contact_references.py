@@ -111,7 +111,7 @@ def test_planar_slider_crank_follows_the_event_located_reference(law, friction, 
         np.testing.assert_allclose(log.log.time[rows[1:]], published, atol=1e-9)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_ten_turns_have_the_statistics_of_the_reference():
     """Twelve runs whose clearances differ by 1e-9. Own SciPy (flights in steps of 2e-6 s at most): 13.9 +- 2.0 contacts
     per turn, RMS acceleration 2.03e4 +- 0.10e4 over ten runs. In steps of 2e-5 s SciPy misses flights shorter than

@@ -149,13 +149,15 @@ def test_ctrl_c_keeps_the_best_and_a_checkpoint_goes_on_with_the_same_numbers(tm
         ident.fit(drop(1e-5, parameters=other), checkpoint=path)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_an_optax_optimiser_finds_the_same():
     import optax
 
-    found = ident.fit(drop(1e-5), method=optax.adam(optax.cosine_decay_schedule(0.1, 300)), most=300)
-    exact = ident.fit(drop(1e-5))
-    np.testing.assert_allclose(found.x, exact.x, atol=0.3 * exact.stderr)
+    method = optax.adam(optax.cosine_decay_schedule(0.1, 100))
+    problem = drop(1e-5, steps=mb.Adaptive(rtol=1e-6))
+    found = ident.fit(problem, method=method, most=100, horizons=[0.12, 0.35])
+    np.testing.assert_allclose(found.x, [1e6, 0.8], rtol=5e-3)
+    assert found.chisqr < 3 * found.fun.size
     with pytest.raises(ident.StudyError, match="neither `lm` nor an Optax optimiser"):
         ident.fit(drop(1e-5), method="adam")
 
@@ -173,7 +175,7 @@ def test_check_refuses_what_the_data_cannot_tell():
     assert good.ok and max(good.derivative_error.values()) < 1e-3
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_slider_crank_from_the_event_located_reference():
     """K and e of P2's joint from a turn of the slider's position (2 um), from 2.1 and 0.75 times the truth."""
     xs, touches = event_located(REVOLUTION, no_friction, count=1201)
@@ -190,7 +192,7 @@ def test_slider_crank_from_the_event_located_reference():
     assert len(touches) >= 10
     found = ident.fit(problem, horizons=[0.7e-3, 1.4e-3, 2.8e-3, 5.6e-3, REVOLUTION])
     assert abs(found.x[0] / STIFFNESS - 1) < 1e-3 and abs(found.x[1] - 0.9) < 1e-4
-    at_once = ident.fit(problem, horizons=[REVOLUTION])
+    at_once = ident.fit(problem, horizons=[REVOLUTION], most=12)
     assert at_once.chisqr > 10 * found.chisqr  # why the horizon grows
 
 

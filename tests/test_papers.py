@@ -3,21 +3,24 @@
 Every statement is quoted in short words with the variant it was tried on; the numbers are of the runs here.
 """
 
+import itertools
+
 import numpy as np
 import pytest
 
 import mbjax as mb
 from mbjax.library.dry import raw_impact
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 TURN = 0.012  # s, of P2's crank at 5000 rpm
+STIFFNESS = mb.hertz_stiffness(0.0095, -0.010)  # N/m^1.5, of P2
 PER_MM = 1000**1.5  # P1's stiffness read in N/mm^1.5
 
 
 def hybrid():
     """P2's third case: squeeze film of SAE 40 (full film), fading over e0 into frictionless dry contact."""
-    dry = mb.Dry(raw_impact(mb.hertz_stiffness(0.0095, -0.010), 0.9), mb.Frictionless())
+    dry = mb.Dry(raw_impact(STIFFNESS, 0.9), mb.Frictionless())
     return mb.Hybrid(mb.SqueezeFilm(0.4, 0.04, extra=10e-6), dry, 5e-6)
 
 
@@ -41,34 +44,39 @@ def marques(friction=None, axial=0.5e-3):
     return lambda: mb.library.marques_slider_crank_clearance(axial_clearance=axial, friction=friction)
 
 
-# name: (builder, end time of the paper in s, outputs). P2 shows two turns of the steady state: here the third and fourth.
+# name: (builder, end time of the paper in s, outputs). P2 shows two turns of the steady state: the third and fourth.
 CASES = {
     "P1 ideal": (mb.library.slider_crank_3d, 5.0, 1001),
     "P1 sphere 0": (sphere(0.0), 5.0, 1001),
     "P1 sphere 1 um": (sphere(1e-6), 5.0, 1001),
     "P1 sphere .1 mm": (sphere(1e-4), 5.0, 1001),
     "P1 sphere 1 mm": (sphere(1e-3), 5.0, 1001),
+    "P1 sphere 1 um, N/mm": (sphere(1e-6, stiffness=5e6 * PER_MM), 5.0, 1001),
+    "P1 cylinder 1 um": (cylinder(1e-6), 5.0, 1001),
+    "P1 cylinder .1 mm": (cylinder(1e-4), 5.0, 1001),
+    "P1 cylinder 1 mm": (cylinder(1e-3), 5.0, 1001),
     "P1 triple pendulum, Lankarani-Nikravesh": (lambda: mb.library.triple_pendulum(stops="impact"), 4.0, 1001),
     "P1 triple pendulum, Kelvin-Voigt": (lambda: mb.library.triple_pendulum(stops="kelvin_voigt"), 4.0, 1001),
-    "P2 ideal": (mb.library.planar_slider_crank, 4 * TURN, 2001),
-    "P2 dry": (planar(), 4 * TURN, 2001),
+    "P2 dry, a billionth wider": (planar(clearance=0.5e-3 * (1 + 1e-9), stiffness=STIFFNESS), 4 * TURN, 2001),
+    "P2 dry": (planar(stiffness=STIFFNESS), 4 * TURN, 2001),
     "P2 friction": (planar(friction=mb.Ambrosio(0.03, 1e-4, 1e-3)), 4 * TURN, 2001),
     "P2 hybrid": (planar(interface=hybrid()), 4 * TURN, 2001),
-    "P3 ideal": (mb.library.four_bar, 2.0, 1001),
-    "P3 frictionless": (four_bar(), 2.0, 1001),
-    "P3 Threlfall": (four_bar(mb.Threlfall(0.1)), 2.0, 1001),
-    "P3 Threlfall .05 mm": (four_bar(mb.Threlfall(0.1), 0.05e-3), 2.0, 1001),
-    "P3 Threlfall .1 mm": (four_bar(mb.Threlfall(0.1), 0.1e-3), 2.0, 1001),
-    "P3 Threlfall .4 mm": (four_bar(mb.Threlfall(0.1), 0.4e-3), 2.0, 1001),
-    "P5 ideal": (mb.library.marques_slider_crank, 1.0, 1001),
-    "P5 frictionless": (marques(), 1.0, 1001),
-    "P5 Coulomb": (marques(mb.Coulomb(0.1)), 1.0, 1001),
-    "P4 frictionless": (marques(axial=0.05e-3), 1.0, 1001),
-    "P4 Coulomb": (marques(mb.Coulomb(0.1), axial=0.05e-3), 1.0, 1001),
+    "P3 ideal": (mb.library.four_bar, 2.0, 2001),
+    "P3 frictionless": (four_bar(), 2.0, 2001),
+    "P3 Threlfall": (four_bar(mb.Threlfall(0.1)), 2.0, 2001),
+    "P3 Threlfall .05 mm": (four_bar(mb.Threlfall(0.1), 0.05e-3), 2.0, 2001),
+    "P3 Threlfall .1 mm": (four_bar(mb.Threlfall(0.1), 0.1e-3), 2.0, 2001),
+    "P3 Threlfall .4 mm": (four_bar(mb.Threlfall(0.1), 0.4e-3), 2.0, 2001),
+    "P3 Threlfall mu .05": (four_bar(mb.Threlfall(0.05)), 2.0, 2001),
+    "P3 Threlfall mu .2": (four_bar(mb.Threlfall(0.2)), 2.0, 2001),
+    "P3 Threlfall mu .4": (four_bar(mb.Threlfall(0.4)), 2.0, 2001),
+    "P5 ideal": (mb.library.marques_slider_crank, 1.0, 2001),
+    "P5 frictionless": (marques(), 1.0, 2001),
+    "P5 Coulomb": (marques(mb.Coulomb(0.1)), 1.0, 2001),
+    "P4 frictionless": (marques(axial=0.05e-3), 1.0, 2001),
 }
-BRISTLES = ("P5 Dahl", "P5 LuGre")
-# Nothing is lost for good: the scale of their balance is the kinetic energy that comes and goes.
-LOSSLESS = ("P1 sphere 0", "P1 cylinder 0")
+# Next to nothing is lost: the scale of their balance is the kinetic energy that comes and goes.
+LOSSLESS = ("P1 sphere 0", "P1 sphere 1 um, N/mm")
 
 
 @pytest.fixture(scope="module")
@@ -127,8 +135,95 @@ def test_case_runs_to_the_end_with_a_balance_of_energy(name, runs):
     exchanged = np.ptp(trajectory["energy.kinetic"])
     if "ideal" not in name and name not in LOSSLESS:
         exchanged = min(exchanged, dissipated(trajectory))
-    assert np.ptp(trajectory["energy.balance"]) < (1e-4 if name in BRISTLES else 1e-6) * exchanged
+    assert np.ptp(trajectory["energy.balance"]) < 1e-6 * exchanged
     assert size(trajectory, "constraints.violation") < 1e-12
+
+
+# --- P1, the slider-crank with spherical clearance -----------------------------------------------------------------
+
+SPHERES = ("P1 sphere 1 um", "P1 sphere .1 mm", "P1 sphere 1 mm")
+
+
+def test_ideal_slider_crank_keeps_its_amplitude(runs):
+    """P1 figure 8, "the amplitude of the slider motion is constant": reproduced, to .1 mm (outputs every 5 ms)."""
+    run = runs("P1 ideal")
+    x, ends = np.asarray(run["slider.position.x"]), turning_times(run)
+    assert len(ends) == 9 and np.ptp(x[np.isin(run.ts, ends)]) < 1e-4
+
+
+def test_clearance_delays_the_slider_but_not_in_the_order_of_its_size(runs):
+    """P1 figures 8, 9, "delay when the clearance increases": reproduced (N/m^1.5), the fourth far end of the stroke
+    comes at 2.25, 2.14, 2.31 s with 1 um, .1 mm, 1 mm, after 1.995 s ideally. That it grows with the clearance is
+    refuted: 1 um loses more (.103 J) than .1 mm (.067 J)."""
+    delays = [turning_times(runs(name))[3] - turning_times(runs("P1 ideal"))[3] for name in SPHERES]
+    np.testing.assert_allclose(delays, [0.255, 0.145, 0.315], atol=0.011)
+    np.testing.assert_allclose([dissipated(runs(name)) for name in SPHERES[:2]], [0.1033, 0.0671], rtol=0.01)
+
+
+def test_crank_ends_as_a_pendulum(runs):
+    """P1: "eventually the crank is unable to complete a rotation": reproduced with 1 mm (N/m^1.5): it comes back after
+    4.96 turns, within the 5 s."""
+    angle = turned(runs("P1 sphere 1 mm"))
+    assert angle.max() == pytest.approx(31.16, abs=0.1) and angle[-1] < angle.max() - 0.4
+
+
+def test_vanishing_clearance_is_a_perfect_joint_only_for_a_stiff_contact(runs):
+    """P1 figure 8 and conclusions, "null and very small clearances behave like the perfect joint": refuted with 5e6
+    N/m^1.5: the slider is up to 77 mm (clearance 0) and 106 mm (1 um) off. Reproduced with 5e6 N/mm^1.5: .08 mm
+    (1 um)."""
+    ideal = np.asarray(runs("P1 ideal")["slider.position.x"])
+    names = ("P1 sphere 0", "P1 sphere 1 um", "P1 sphere 1 um, N/mm")
+    off = [np.abs(np.asarray(runs(name)["slider.position.x"]) - ideal).max() for name in names]
+    assert off[0] == pytest.approx(0.0774, rel=0.02) and off[1] == pytest.approx(0.1057, rel=0.02)
+    assert off[2] < 1.5e-4
+
+
+def test_reaction_oscillates_more_with_more_clearance_but_most_with_none(runs):
+    """P1 figure 10, total variation of the reaction along x over that of the ideal joint. "Oscillations grow with the
+    clearance": reproduced from 1 um (.84) over .1 mm (.91) to 1 mm (1.71). "With null clearance no oscillations":
+    refuted (N/m^1.5, clip), 17; with 1 um in N/mm^1.5 it is 1.13."""
+    ideal = variation(runs("P1 ideal"), "B.reaction.x")
+    one, tenth, whole = (variation(runs(name), "B.reaction.x") / ideal for name in SPHERES)
+    assert one < tenth < 1.0 and whole > 1.4
+    assert variation(runs("P1 sphere 0"), "B.reaction.x") / ideal > 10
+    assert variation(runs("P1 sphere 1 um, N/mm"), "B.reaction.x") / ideal < 1.3
+
+
+def test_clearance_costs_steps(runs):
+    """P1's conclusions, "no evidence that clearances cost computing time": refuted, 1 116 steps with the ideal joint,
+    4 400 to 14 200 with clearance."""
+    ideal = int(runs("P1 ideal").statistics.steps)
+    assert all(int(runs(name).statistics.steps) > 3 * ideal for name in (*SPHERES, "P1 sphere 0"))
+
+
+# --- P1, the slider-crank with revolute clearance ------------------------------------------------------------------
+
+CYLINDERS = ("P1 cylinder 1 um", "P1 cylinder .1 mm", "P1 cylinder 1 mm")
+
+
+def test_crank_on_a_loose_bearing_ends_about_its_equilibrium(runs):
+    """P1 figure 11b, "at 1 mm no more than two revolutions, then oscillation about the static equilibrium": reproduced
+    (N/m^1.5, bearing of 20 mm, journal not shorter): .57 turns, then within 1 rad of hanging down. But 1 um and .1 mm
+    do the same here (.58 turns): the strips of 1.25e6 N/m^1.5 give 2.6 mm and let the crank tilt by .3 rad."""
+    for name in CYLINDERS:
+        run = runs(name)
+        angle = turned(run)
+        late = np.asarray(run.ts) > 3.0
+        assert 3.0 < angle.max() < 4.0 and np.abs(angle[late] - np.pi).max() < 1.0
+        assert 2e-3 < size(run, "A.penetration") < 3.5e-3 and size(run, "A.tilt") > 0.25
+
+
+def test_delay_does_not_grow_with_the_clearance_of_the_bearing(runs):
+    """P1 figure 11a, "the end of the stroke is increasingly delayed as the clearance increases": refuted (N/m^1.5,
+    bearing of 20 mm). All three leave the ideal motion within the first turn, and lose the same .57 J within 1 %."""
+    lost = [dissipated(runs(name)) for name in CYLINDERS]
+    np.testing.assert_allclose(lost, 0.5675, rtol=0.01)
+
+
+def test_reaction_of_the_bearing_oscillates_more_with_more_clearance(runs):
+    """P1 figure 12, "amplitude of the oscillations higher as the clearance increases": reproduced, by the total
+    variation of the vertical reaction."""
+    assert np.all(np.diff([variation(runs(name), "A.reaction.z") for name in CYLINDERS]) > 0)
 
 
 # --- P1, the triple pendulum ---------------------------------------------------------------------------------------
@@ -157,21 +252,24 @@ def test_stops_of_lankarani_and_nikravesh_rebound_and_lose_less(runs):
     assert lasting == 0 and len(durations) == 10 and durations.max() < 0.021
 
 
-def test_soon_after_a_rebound_comes_the_other_stop(runs):
-    """P1: "the other side of the joint is reached soon after": reproduced, Lankarani-Nikravesh, for the first two
-    touches of the cylindrical joint (lower and upper stop .39 s apart)."""
+def test_rebounds_come_back_to_the_same_stop_more_often_than_to_the_other(runs):
+    """P1, Lankarani-Nikravesh: "soon after the contact, contact with the stop on the other side": refuted. Of the
+    seven sliding contacts that follow one, two are on the other side, .73 and .50 s later; five are on the same side
+    again."""
     table = runs("P1 triple pendulum, Lankarani-Nikravesh").events.table()
-    first, second = [e for e in table if e["event"] == "touch" and e["connection"] == "C2"][:2]
-    assert {first["point"], second["point"]} == {"lower stop", "upper stop"}
-    assert second["time"] - first["time"] == pytest.approx(0.3914, abs=1e-3)
+    sliding = [e for e in table if e["event"] == "touch" and e["connection"] == "C2"]
+    later = [b["time"] - a["time"] for a, b in itertools.pairwise(sliding) if a["point"] != b["point"]]
+    assert len(sliding) == 8
+    np.testing.assert_allclose(later, [0.7265, 0.5036], atol=1e-3)
 
 
-def test_no_deformation_of_kelvin_voigt_stops_is_permanent(runs):
-    """P1 figure 17, "the deformation of the translation stops becomes permanent": refuted, Kelvin-Voigt with c_e .01. It
-    lasts up to .133 s (against .009 s with Lankarani-Nikravesh), and every stop is free again before 4 s."""
+def test_deformation_of_kelvin_voigt_stops_lasts_but_is_not_permanent(runs):
+    """P1 figure 17, "the deformation of the translation stops becomes permanent": refuted for c_e .01. Three contacts
+    of the sliding stops last .68, .66 and .61 s (.009 s at most with Lankarani-Nikravesh), but every stop is
+    free before 4 s."""
     durations, lasting = contacts(runs("P1 triple pendulum, Kelvin-Voigt"))
     assert lasting == 0 and len(durations) == 13
-    assert durations.max() == pytest.approx(0.1331, abs=1e-3)
+    np.testing.assert_allclose(np.sort(durations)[-4:], [0.1331, 0.6055, 0.6620, 0.6754], atol=1e-3)
 
 
 def test_swing_decreases_faster_with_kelvin_voigt_stops(runs):
@@ -208,19 +306,19 @@ def test_dry_joint_flies_rebounds_and_follows_the_wall(runs):
     durations, _ = contacts(run)
     durations /= TURN
     assert np.median(durations) < 0.01 and durations.max() > 0.5
-    assert 4e-5 < size(run, "B.penetration", 0.01 * TURN) or size(run, "B.radial") > 0.54e-3
+    assert 0.54e-3 < size(run, "B.radial") < 0.58e-3
 
 
 def test_friction_and_film_reduce_the_peaks_of_the_dry_joint(runs):
     """P2 figures 12 to 17, "unrealistic high peaks" without friction, reduced by friction and by the film: reproduced.
     Slider acceleration of the third and fourth turn: dry 2.0e5, friction 4.4e4, hybrid 8.3e4, ideal 1.9e4 m/s^2;
     torque on the crank 850, 330, 450, 139 N m."""
-    names = ("ideal", "friction", "hybrid", "dry")
-    peaks = [size(runs(f"P2 {name}"), "slider.acceleration.x", STEADY) for name in names]
-    torques = [size(runs(f"P2 {name}"), "motor.force", STEADY) for name in names]
-    assert peaks[1] < 0.4 * peaks[3] and peaks[2] < 0.6 * peaks[3] and peaks[0] == pytest.approx(1.942e4, rel=1e-3)
-    assert torques[1] < 0.6 * torques[3] and torques[2] < 0.7 * torques[3]
-    assert torques[0] == pytest.approx(138.5, rel=1e-3)
+    names = ("friction", "hybrid", "dry")
+    rubbing, oiled, dry = (size(runs(f"P2 {name}"), "slider.acceleration.x", STEADY) for name in names)
+    ideal = 0.05 * (2 * np.pi / TURN) ** 2 * (1 + 0.05 / 0.12)  # at top dead centre
+    assert ideal < rubbing < 0.4 * dry and ideal < oiled < 0.6 * dry
+    rubbing, oiled, dry = (size(runs(f"P2 {name}"), "motor.force", STEADY) for name in names)
+    assert 139 < rubbing < 0.6 * dry and 139 < oiled < 0.7 * dry
 
 
 def test_friction_keeps_contact_most_of_the_time_but_not_always(runs):
@@ -235,8 +333,8 @@ def test_friction_keeps_contact_most_of_the_time_but_not_always(runs):
 
 
 def test_film_behaves_like_friction(runs):
-    """P2 figure 17b, "same qualitative behaviour as with friction": reproduced (full film, e0 5 um, e1 10 um): one touch
-    in the first turn, then the journal never leaves the wall."""
+    """P2 figure 17b, "same qualitative behaviour as with friction": reproduced (full film, e0 5 um, e1 10 um): one
+    touch in the first turn, then the journal never leaves the wall."""
     run = runs("P2 hybrid")
     times = touches(run)
     assert len(times) == 1 and 0.4 * TURN < times[0] < 0.6 * TURN
@@ -247,9 +345,7 @@ def test_film_behaves_like_friction(runs):
 def test_dry_joint_cannot_be_predicted_for_long(runs):
     """P2's conclusion, "a predictable nonlinear dynamic response": refuted for the dry joint without friction. A
     clearance that differs by a billionth changes the slider's velocity by more than 1 m/s within four turns."""
-    run = runs("P2 dry")
-    system = run.system.bind({"B.pair.clearance": 0.5e-3 * (1 + 1e-9)})
-    again = mb.simulate(system, mb.initial_state(system), run.ts, steps=mb.Adaptive(rtol=1e-8), events=5000)
+    run, again = runs("P2 dry"), runs("P2 dry, a billionth wider")
     apart = np.abs(np.asarray(again["slider.velocity.x"] - run["slider.velocity.x"]))
     ts = np.asarray(run.ts)
     assert apart[ts < 0.5 * TURN].max() < 1e-3 < 1.0 < apart.max()
@@ -263,3 +359,78 @@ CLEARANCES = ("P3 Threlfall .05 mm", "P3 Threlfall .1 mm", "P3 Threlfall", "P3 T
 def test_four_bar_with_clearance_has_five_degrees_of_freedom(runs):
     """P3: 24 coordinates (6 of the ground among them) less 19 constraints: reproduced."""
     assert runs("P3 Threlfall").system.degrees_of_freedom == 5
+
+
+def test_frictionless_four_bar_shakes_most(runs):
+    """P3 figure 5, vertical motion of the rocker. "Higher peaks, more oscillations without friction": reproduced,
+    acceleration up to 79 against 39 (Threlfall) and 11 m/s^2 (ideal), total variation 9 times that with friction.
+    "Significantly larger velocities than ideal": refuted, .141 against .122 m/s, and .123 m/s with friction."""
+    free, rubbing, ideal = (runs(f"P3 {name}") for name in ("frictionless", "Threlfall", "ideal"))
+    peaks = [size(run, "rocker.acceleration.z") for run in (free, rubbing, ideal)]
+    assert peaks[0] > 1.5 * peaks[1] > 3 * peaks[2]
+    assert variation(free, "rocker.acceleration.z") > 5 * variation(rubbing, "rocker.acceleration.z")
+    assert size(free, "rocker.velocity.z") < 1.3 * size(ideal, "rocker.velocity.z")
+    assert size(rubbing, "rocker.velocity.z") == pytest.approx(size(ideal, "rocker.velocity.z"), rel=0.02)
+
+
+def test_friction_dissipates_more_than_impacts(runs):
+    """P3 figure 5d, "the energy dissipated is higher with friction": reproduced, 10.3 mJ against 2.1 mJ."""
+    free, rubbing = (dissipated(runs(f"P3 {name}")) for name in ("frictionless", "Threlfall"))
+    assert rubbing == pytest.approx(0.01027, rel=0.01) and rubbing > 3 * free
+
+
+def test_main_impacts_come_first_only_with_friction(runs):
+    """P3 figure 6. "Main impacts in the initial phase": reproduced with friction (Threlfall: 23 touches, the last
+    at .10 s), refuted without: after 22 touches in the first .2 s come some 50 between 1.7 and 2 s, and the fastest
+    (.055 m/s) is among them. "More impacts without friction": reproduced, 73 against 23."""
+    log = runs("P3 frictionless").events
+    times, rubbing = touches(runs("P3 frictionless")), touches(runs("P3 Threlfall"))
+    assert rubbing.max() < 0.2 and len(times) > 2 * len(rubbing)
+    assert (times < 0.2).sum() < (times > 1.5).sum()
+    assert times[np.argmax(np.asarray(log.log.speed)[log.rows("touch")])] > 1.5
+
+
+def test_smaller_clearance_is_smoother_and_loses_less_but_is_no_nearer_to_the_ideal(runs):
+    """P3 figure 9, Threlfall, .05 to .4 mm. "Less chaotic" (total variation of the acceleration 440 to 730 m/s^2) and
+    "more conservative" (9.2, 9.5, 10.3, 12.8 mJ): reproduced. "Similar to the ideal when very small": refuted, the
+    rocker is off by 3.1, 3.1, 3.0, 2.9 mm RMS: friction stays."""
+    ideal = np.asarray(runs("P3 ideal")["rocker.position.z"])
+    lost = [dissipated(runs(name)) for name in CLEARANCES]
+    assert np.all(np.diff(lost) > 0)
+    rough = [variation(runs(name), "rocker.acceleration.z") for name in CLEARANCES]
+    assert rough[0] < rough[2] < rough[3]
+    off = [np.sqrt(np.mean((np.asarray(runs(name)["rocker.position.z"]) - ideal) ** 2)) for name in CLEARANCES]
+    assert min(off) > 2.5e-3 and np.ptp(off) < 0.4e-3
+
+
+def test_higher_friction_dissipates_more(runs):
+    """P3 figure 10, Threlfall, .05 to .4: reproduced, 6.6, 10.3, 15.0, 15.5 mJ."""
+    names = ("P3 Threlfall mu .05", "P3 Threlfall", "P3 Threlfall mu .2", "P3 Threlfall mu .4")
+    np.testing.assert_allclose([dissipated(runs(n)) for n in names], [6.58e-3, 10.27e-3, 15.01e-3, 15.46e-3], rtol=0.01)
+
+
+def test_cost_of_the_four_bar(runs):
+    """P3 figure 11, in steps. "Clearance penalises" and "friction makes it cheaper": reproduced, ideal 2 000,
+    frictionless 13 500, Threlfall 8 100. "The clearance hardly matters": reproduced, 8 000 to 9 000. "Lower friction is
+    slower": reproduced from .05 (9 600) to .1, refuted beyond: .4 needs 13 200."""
+    cost = {name: int(runs(name).statistics.steps) for name in CASES if name.startswith("P3")}
+    assert 2 * cost["P3 ideal"] < cost["P3 Threlfall"] < 0.8 * cost["P3 frictionless"]
+    sizes = [cost[name] for name in CLEARANCES]
+    assert max(sizes) < 1.2 * min(sizes)
+    assert cost["P3 Threlfall"] < cost["P3 Threlfall mu .05"] < cost["P3 Threlfall mu .4"]
+
+
+# --- P4, P5 --------------------------------------------------------------------------------------------------------
+
+
+def test_clearance_and_friction_in_the_spatial_slider_crank(runs):
+    """P5 figure 4. "Clearance: higher peaks of acceleration": reproduced, 1 400 against 33 m/s^2 ideally. "Friction:
+    lower peaks (1 000), much more dissipation, smaller ranges": reproduced with Coulomb: .50 J against .13 J, position
+    over .131 m against .159 m, velocity up to .83 against 1.06 m/s (ideal .149 m, 1.04 m/s)."""
+    ideal, free, coulomb = (runs(f"P5 {name}") for name in ("ideal", "frictionless", "Coulomb"))
+    peaks = [np.quantile(np.abs(run["slider.acceleration.x"]), 0.99) for run in (ideal, coulomb, free)]
+    assert peaks[0] < peaks[1] < peaks[2] and size(free, "slider.acceleration.x") > 10 * peaks[0]
+    assert dissipated(coulomb) > 2 * dissipated(free) > 0.2
+    stroke = [np.ptp(run["slider.position.x"]) for run in (coulomb, ideal, free)]
+    assert stroke[0] < stroke[1] < stroke[2]
+    assert size(coulomb, "slider.velocity.x") < 0.9 * size(ideal, "slider.velocity.x")

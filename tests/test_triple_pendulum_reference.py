@@ -166,13 +166,12 @@ def test_reference_pendulum_has_the_printed_inertias_and_keeps_its_energy(random
         assert abs(later - earlier) / (2 * h) < 1e-8 * POINTS @ np.abs(r).sum(axis=0)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("stops", "restitution", "law", "end", "switches"),
     [
-        ("impact", 0.75, lankarani_nikravesh, 4.0, 20),
-        ("kelvin_voigt", 0.01, kelvin_voigt, 4.0, 26),
-        ("kelvin_voigt", 0.0, kelvin_voigt, 1.2, 4),
+        pytest.param("impact", 0.75, lankarani_nikravesh, 4.0, 20, marks=pytest.mark.slow),
+        pytest.param("kelvin_voigt", 0.01, kelvin_voigt, 4.0, 26, marks=pytest.mark.long),
+        pytest.param("kelvin_voigt", 0.0, kelvin_voigt, 1.2, 4, marks=pytest.mark.long),
     ],
     ids=["Lankarani-Nikravesh", "Kelvin-Voigt", "Kelvin-Voigt that returns nothing"],
 )
