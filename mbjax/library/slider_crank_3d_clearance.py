@@ -4,6 +4,8 @@ from ..contact.stop import Stop
 from .dry import clipped_impact, dry
 from .slider_crank_3d import slider_crank_3d
 
+_LEAST_PLAY = 1e-6  # m, axial
+
 
 def slider_crank_3d_spherical_clearance(
     *, clearance=1e-3, radius=0.01, stiffness=5e6, exponent=1.5, restitution=0.75, interface=None, **ideal
@@ -33,7 +35,8 @@ def slider_crank_3d_revolute_clearance(
     **ideal,
 ):
     """P1's slider-crank with a revolute clearance at `A`: a cylinder in strips (each with stiffness / strips) between
-    ground (bearing) and crank (journal), and axial stops at the same clearance.
+    ground (bearing) and crank (journal), and axial stops at the same clearance (1 um where that is less, so
+    that something holds the crank at clearance 0).
 
     A long bearing is `length=0.08`. Starts from the ideal kinematics. Further arguments go to `slider_crank_3d`.
     """
@@ -42,7 +45,7 @@ def slider_crank_3d_revolute_clearance(
         interface = dry(clipped_impact(stiffness / strips, restitution, exponent))
     pair = CylinderInCylinder(radius, clearance, length, strips=strips)
     mechanism = mechanism.replace("A", Clearance(pair, interface))
-    if clearance > 0:
-        stop = Stop("axial", clipped_impact(stiffness, restitution, exponent), -clearance, clearance)
-        mechanism = mechanism.with_stops("A", [stop])
+    play = max(clearance, _LEAST_PLAY)
+    stop = Stop("axial", clipped_impact(stiffness, restitution, exponent), -play, play)
+    mechanism = mechanism.with_stops("A", [stop])
     return mechanism.renamed("slider_crank_3d_revolute_clearance")
