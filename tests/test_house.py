@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import equinox as eqx
+import numpy as np
 import pytest
 
 import mbjax
@@ -135,7 +136,10 @@ def test_import_is_light_and_changes_no_setting():
 
 def test_import_takes_less_than_a_second_and_a_half_of_processor_time():
     code = "import time; a = time.process_time(); import mbjax; print(time.process_time() - a)"
-    times = [
-        float(subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout) for _ in range(3)
-    ]
-    assert min(times) < 1.5
+    best = np.inf
+    for _ in range(8):  # processor time grows too when other work shares the core
+        run = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+        best = min(best, float(run.stdout))
+        if best < 1.5:
+            return
+    raise AssertionError(f"importing mbjax takes {best:.2f} s of processor time")
