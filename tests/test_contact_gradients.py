@@ -53,7 +53,7 @@ CASES = {
 
 
 def _run_by(case):
-    return pytest.mark.slow if case in ("Stribeck", "LuGre") else pytest.mark.long
+    return pytest.mark.slow if case == "Stribeck" else pytest.mark.long
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, marks=_run_by(case)) for case in CASES])
