@@ -203,7 +203,8 @@ def both(name):
 
 
 def _run_by(name):
-    return pytest.mark.slow if name == "Threlfall" else pytest.mark.long
+    del name
+    return pytest.mark.long
 
 
 def assert_same_contacts(trajectory, events, count):

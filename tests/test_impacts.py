@@ -109,8 +109,9 @@ _PLACES = {
 }  # fmt: skip
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.slow if n in ("impact", "staged") else pytest.mark.long) for n in LAWS]
+)
 def test_derivatives_through_several_bounces(name):
     law, words = LAWS[name]
     paths = ["ball.mass" if w == "mass" else f"wall.interface.normal.{_PLACES.get(w, w)}" for w in words]
