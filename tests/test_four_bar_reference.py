@@ -202,11 +202,6 @@ def both(name):
     return of_reference(found), events, trajectory
 
 
-def _run_by(name):
-    del name
-    return pytest.mark.long
-
-
 def assert_same_contacts(trajectory, events, count):
     """The first `count` events: touches stand in even rows, releases between them. mbjax finds the time of a switch on
     the tangent at the end of its step (at most 1e-10 m away, which makes 2e-7 s at 0.5 mm/s)."""
@@ -216,7 +211,8 @@ def assert_same_contacts(trajectory, events, count):
     np.testing.assert_allclose(log.speed[1:count:2], -events[1:count:2, 1], rtol=1e-5)
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=_run_by(n)) for n in LAWS if n != "frictionless"])
+@pytest.mark.long
+@pytest.mark.parametrize("name", [name for name in LAWS if name != "frictionless"])
 def test_four_bar_with_friction_follows_the_event_located_reference_to_the_end(name):
     expected, events, trajectory = both(name)
     for kind, off in differences(of_mbjax(trajectory.states), expected).items():
