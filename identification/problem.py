@@ -128,12 +128,12 @@ class _Run:
         self.system = mb.assemble(mechanism)
         self.channels = [c.channel for c in experiment.compared]
         self.problem = problem
-        self._predict = jax.jit(self._prediction)
+        self._predict = mb.compiled(self._prediction)
         try:
-            self._predict.trace(jnp.asarray(problem.space.start), jnp.asarray(self.times))
+            jax.eval_shape(self._prediction, jnp.asarray(problem.space.start), jnp.asarray(self.times))
         except KeyError as error:
             raise StudyError(f"Experiment `{experiment.name}`: {error.args[0]}") from None
-        self._slope = jax.jit(jax.jacfwd(lambda u, ts: (lambda p: (p, p))(self._prediction(u, ts)), has_aux=True))
+        self._slope = mb.compiled(jax.jacfwd(lambda u, ts: (lambda p: (p, p))(self._prediction(u, ts)), has_aux=True))
 
     def _prediction(self, u, ts):
         """Channels (times, channels); NaN after a failure, 0 beyond the last finite time."""

@@ -13,6 +13,7 @@ from .bushing import Bushing as Bushing
 from .bushing import Curve as Curve
 from .bushing import Maxwell as Maxwell
 from .bushing import bushing_rig as bushing_rig
+from .compilation import compiled as compiled
 from .connection import Connection as Connection
 from .connection import Driver as Driver
 from .contact import Clearance as Clearance

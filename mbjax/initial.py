@@ -7,6 +7,7 @@ import numpy as np
 
 from . import dense, schur
 from .array import is_concrete
+from .compilation import compiled
 from .connection import COORDINATES
 from .constraints import rows_at
 from .dynamics import body_speeds, in_solver_order, unwhiten, whiten, whiten_wrenches
@@ -67,7 +68,7 @@ def connection_residuals(system, state, t=0.0):
     return worst
 
 
-@eqx.filter_jit
+@compiled
 def _residuals(structure, model, state, t):
     return rows_at(structure, model, motion(model, state.q, state.v), t).residual
 
@@ -190,7 +191,7 @@ def _full(structure, whitened):
     return full[:kept].reshape(kept, 6 * structure.bodies)
 
 
-@eqx.filter_jit
+@compiled
 def _project(structure, model, targets, speed_targets, values, speeds, t):
     q, v = start_coordinates(model)
     kept = len(structure.layout.order)

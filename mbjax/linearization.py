@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from . import schur
+from .compilation import compiled
 from .constraints import rows_at
 from .dynamics import accelerations, body_speeds, in_solver_order, unwhiten, whiten
 from .element import AppliedForce, JointForce
@@ -182,7 +183,7 @@ def _basis(structure, model, state, t):
     return right[matrix.shape[0] :].T
 
 
-@eqx.filter_jit
+@compiled
 def _linearize(structure, model, state, t):
     basis = _basis(structure, model, state, t)
     n = basis.shape[1]

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from . import interactions
+from .compilation import compiled
 from .connection import COORDINATES
 from .dynamics import accelerations, body_speeds, in_solver_order, whiten
 from .errors import did_you_mean
@@ -158,7 +159,7 @@ def _coordinates(structure, model, moving, memory):
     return jnp.stack(values, axis=-1), jnp.stack(rates, axis=-1), moving.orientation[i] @ model.bearing_axes
 
 
-@eqx.filter_jit
+@compiled
 def snapshots(system, states, ts, minimum_norm=False):
     """Observe a stack of states."""
     return jax.vmap(lambda s, t: snapshot(system, s, t, minimum_norm=minimum_norm))(states, ts)

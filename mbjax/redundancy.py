@@ -2,11 +2,11 @@
 
 import dataclasses
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .compilation import compiled
 from .constraints import rows_at
 from .dynamics import unwhiten, whiten
 from .kinematics import motion
@@ -38,7 +38,7 @@ def still(structure):
     return Rates(jnp.zeros((structure.spatial, 3)), jnp.zeros((structure.spatial, 3)), jnp.zeros((structure.planar, 3)))
 
 
-@eqx.filter_jit
+@compiled
 def _dense_rows(structure, model, q, t):
     """Residuals and whitened dense Jacobian of all rows."""
     moving = motion(model, q, still(structure))
@@ -51,7 +51,7 @@ def _dense_rows(structure, model, q, t):
     return rows.residual, dense[:count].reshape(count, 6 * bodies), roots
 
 
-@eqx.filter_jit
+@compiled
 def _moved(structure, model, q, roots, step, largest):
     """The pose after a whitened step; `largest` bounds the turn (rad) and the shift (in extents of the mechanism)."""
     parts = unwhiten(structure, model, roots, step.reshape(-1, 6))

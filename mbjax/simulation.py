@@ -1,12 +1,12 @@
 """Simulation: the eager shell (checks, defaults, messages) around the stepping kernel."""
 
 import diffrax
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from .array import is_concrete, require_x64
+from .compilation import compiled
 from .errors import SimulationError
 from .interactions import at_start
 from .state import Rates, State, no_account, positions
@@ -68,7 +68,7 @@ def simulate(
     return trajectory
 
 
-@eqx.filter_jit
+@compiled
 def _run(adjoint, method, model, state, ts, knots):
     structure = method.structure
     outputs, (memory, log), progress = adjoint.run(method, model, pack(structure, state), state.memory, ts, knots)

@@ -5,6 +5,7 @@ import jax
 import jax.numpy as jnp
 
 from .array import is_concrete
+from .compilation import compiled
 from .constraints import rows_at
 from .dynamics import in_solver_order, unwhiten, whiten, whiten_wrenches
 from .errors import ModelError, SimulationError, did_you_mean
@@ -130,7 +131,7 @@ def _pinv(matrix):
     return jnp.linalg.pinv(matrix, rtol=_FLAT)
 
 
-@eqx.filter_jit
+@compiled
 def _settle(structure, model, state, t):
     q, memory = state.q, state.memory
     size = 6 * structure.spatial + 3 * structure.planar

@@ -5,6 +5,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .compilation import compiled
 from .simulation import simulate
 from .stepping.flow import pack, sizes
 from .stepping.steps import Adaptive, ErrorNorm
@@ -42,15 +43,9 @@ def trust_horizon(system, state, ts, *, steps=None, tolerance=1e-2, directions=4
     _, nv, *_ = sizes(structure)
     random = np.random.default_rng(seed)
 
-    def run(shift):
-        moved = eqx.tree_at(lambda s: (s.v.velocity, s.v.angular, s.v.planar), state, _shifted(state.v, shift))
-        trajectory = simulate(system, moved, ts, steps=steps, throw=False, **options)
-        return jax.vmap(lambda s: pack(structure, s))(trajectory.states)
-
     speed = 1.0 + max(float(jnp.max(jnp.abs(x), initial=0.0)) for x in jax.tree.leaves(state.v))
     shifts = jnp.asarray(random.normal(size=(directions, nv))) * speed
-    columns = jax.vmap(lambda d: jax.jvp(run, (jnp.zeros(nv),), (d,))[1])(shifts)
-    rows = run(jnp.zeros(nv))
+    columns, rows = _spread(system, state, ts, shifts, steps, options)
     sizes_of = jax.vmap(jax.vmap(lambda e, y: jnp.max(norm.size(e) / norm.tolerance(y, y)), (0, 0)), (0, None))
     size = jnp.max(sizes_of(columns, rows), axis=0)
     growth = size / size[0]
@@ -61,6 +56,24 @@ def trust_horizon(system, state, ts, *, steps=None, tolerance=1e-2, directions=4
     grown = ~usable | (growth * steps.rtol > tolerance)
     first = jnp.argmax(grown)
     return Trust(ts, growth, rate, jnp.where(jnp.any(grown), ts[first], ts[-1]), tolerance)
+
+
+@compiled
+def _spread(system, state, ts, shifts, steps, options):
+    """States along the run, and how each shift of the initial velocities changes them."""
+    structure = system.structure
+
+    def run(shift):
+        moved = eqx.tree_at(lambda s: (s.v.velocity, s.v.angular, s.v.planar), state, _shifted(state.v, shift))
+        trajectory = simulate(system, moved, ts, steps=steps, throw=False, **options)
+        rows = jax.vmap(lambda s: pack(structure, s))(trajectory.states)
+        return rows, rows
+
+    def along(shift):
+        _, column, rows = jax.jvp(run, (jnp.zeros_like(shift),), (shift,), has_aux=True)
+        return column, rows
+
+    return jax.vmap(along, out_axes=(0, None))(shifts)
 
 
 def _shifted(v, shift):

@@ -1,9 +1,15 @@
-"""x64, strict promotion, and an own random seed for every test that asks for one."""
+"""x64, the quicker of XLA's two code generators, and an own random seed for every test that asks for one."""
+
+import importlib.metadata
+import os
 
 import jax
 import numpy as np
 import pytest
 
+# What `mbjax.compiled` asks for; here also for the tests' own jit. An unknown flag would end the process.
+if importlib.metadata.version("jaxlib").startswith("0.10."):
+    os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_cpu_use_fusion_emitters=false"
 jax.config.update("jax_enable_x64", True)
 
 

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..array import is_concrete
+from ..compilation import compiled
 from .bushing import Bushing
 from .curve import DEFLECTIONS
 
@@ -45,7 +46,7 @@ def bushing_rig(bushing, deflection, amplitudes, frequencies, *, mean=0.0):
     return _rig(jax.tree.map(jnp.asarray, law), k, amplitudes, frequencies, jnp.asarray(mean, dtype=float))
 
 
-@eqx.filter_jit
+@compiled
 def _rig(law, k, amplitudes, frequencies, mean):
     axis = np.eye(6)[k]
 

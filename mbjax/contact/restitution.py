@@ -5,6 +5,7 @@ import jax
 import jax.numpy as jnp
 
 from ..array import is_concrete
+from ..compilation import compiled
 from ..law import CLOSED, RETURNING, Points
 from .normal import Impact
 from .normal.elastic import Hertz
@@ -26,7 +27,7 @@ def effective_restitution(law, speed=1.0, mass=1.0):
     return _effective(jax.tree.map(jnp.asarray, law), speed, mass)
 
 
-@eqx.filter_jit
+@compiled
 def _effective(law, speed, mass):
     def press(depth, rate, mode):
         memory = Points(*(x[None, None] for x in (jnp.asarray(mode), 1 / speed, depth, depth)))
