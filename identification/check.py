@@ -47,7 +47,7 @@ def check(problem, *, horizon=None, trials=3, seed=0):
     """
     problems, remarks = [], []
     for run in problem.runs:
-        remarks.extend(f"{run.experiment.name}: {r}" for r in run.experiment.recording.remarks)
+        remarks.extend(f"{run.experiment.name}: {r}" for r in run.experiment.remarks)
     trusted = _trusted(problem, remarks)
     horizon = min(trusted, problem.longest) if horizon is None else horizon
     u = problem.space.start
@@ -82,7 +82,7 @@ def _trusted(problem, remarks):
     """s, shortest trust horizon over the experiments with contacts; also compares sampling with contact times."""
     shortest = np.inf
     for run in problem.runs:
-        if not run.system.structure.points:
+        if not run.contacts:
             continue
         e = run.experiment
         system = run.system.bind(problem.values(problem.space.start))

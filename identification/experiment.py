@@ -50,6 +50,14 @@ class Experiment:
             raise DataError(f"Experiment `{self.name}`: nothing is compared; give at least one channel.")
 
     @property
+    def digest(self):
+        return self.recording.digest
+
+    @property
+    def remarks(self):
+        return self.recording.remarks
+
+    @property
     def times(self):
         return self.recording.times + self.time_offset
 

@@ -72,8 +72,8 @@ def _label(method):
 
 def _horizons(problem, given):
     if given is None:
-        contacts = any(run.system.structure.points for run in problem.runs)
-        return growing_horizons(problem) if contacts else (problem.longest,)
+        contacts = any(run.contacts for run in problem.runs)
+        return growing_horizons(problem) if contacts else (max(problem.longest, 1.0),)
     given = tuple(float(h) for h in given)
     if not given or any(b <= a for a, b in zip((0.0, *given), given, strict=False)):
         raise StudyError(f"fit: horizons {given} must be positive and increase.")
@@ -102,7 +102,7 @@ class _Book:
         self.key = {
             "names": list(problem.names),
             "starts": problem.space.start.tolist(),
-            "data": [e.recording.digest for e in problem.experiments],
+            "data": problem.digests(),
             **settings,
         }
         self.start, self.stage, self.round, self.done = 0, 0, 0, False

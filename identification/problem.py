@@ -1,13 +1,12 @@
 """A fit stated: mechanism, parameters, experiments. It answers predictions, whitened residuals and their Jacobian."""
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 import mbjax as mb
 
 from .errors import StudyError
 from .parameter import Space
+from .run import run_of
 
 
 class Problem:
@@ -28,7 +27,7 @@ class Problem:
         self._check_names()
         self.starts = [self._start_of(p) for p in self.parameters]
         self.space = Space(self.parameters, self.starts)
-        self.runs = [_Run(self, e) for e in self.experiments]
+        self.runs = [run_of(self, e) for e in self.experiments]
         self.sigmas = [run.first_sigmas() for run in self.runs]
 
     def _check_names(self):
@@ -54,7 +53,7 @@ class Problem:
             if shape:
                 raise StudyError(
                     f"Parameter `{parameter.name}`: `{path}` is an array of shape {shape}; name one component, such as "
-                    f"`{path}.0`."
+                    f"`{path}{'.0' * len(shape)}`."
                 )
         start = float(value) if parameter.start is None else parameter.start
         parameter.check_start(start)
@@ -68,6 +67,15 @@ class Problem:
     def fitted_mechanism(self, u):
         """The mechanism with the values at `u`."""
         return self.mechanism.with_values({k: float(v) for k, v in self.values(np.asarray(u, dtype=float)).items()})
+
+    def digests(self):
+        """What tells these data from others."""
+        return [e.digest for e in self.experiments]
+
+    def take_sigmas(self, channels):
+        """The noise that a fit's result lists by channel."""
+        rows = iter(channels)
+        self.sigmas = [np.array([float(next(rows)["sigma"]) for _ in e.compared]) for e in self.experiments]
 
     @property
     def longest(self):
@@ -111,79 +119,3 @@ class Problem:
         for row, (k, (_, s)) in zip(rows, given, strict=True):
             row[k] = unit[k] / s
         return rows
-
-
-class _Run:
-    """One experiment, compiled."""
-
-    def __init__(self, problem, experiment):
-        self.experiment = experiment
-        self.times = experiment.times
-        self.measured = experiment.measured
-        self.kept = np.isfinite(self.measured)
-        for k, compared in enumerate(experiment.compared):
-            if not self.kept[:, k].any():
-                raise StudyError(f"Experiment `{experiment.name}`: column `{compared.column}` has no samples.")
-        mechanism = problem.mechanism if experiment.mechanism is None else experiment.mechanism
-        self.system = mb.assemble(mechanism)
-        self.channels = [c.channel for c in experiment.compared]
-        self.problem = problem
-        self._predict = mb.compiled(self._prediction)
-        try:
-            jax.eval_shape(self._prediction, jnp.asarray(problem.space.start), jnp.asarray(self.times))
-        except KeyError as error:
-            raise StudyError(f"Experiment `{experiment.name}`: {error.args[0]}") from None
-        self._slope = mb.compiled(jax.jacfwd(lambda u, ts: (lambda p: (p, p))(self._prediction(u, ts)), has_aux=True))
-
-    def _prediction(self, u, ts):
-        """Channels (times, channels); NaN after a failure, 0 beyond the last finite time."""
-        problem, e = self.problem, self.experiment
-        system = self.system.bind(problem.values(u))
-        state = mb.initial_state(system, positions=e.positions, speeds=e.speeds, t0=ts[0])
-        run = mb.simulate(system, state, ts, steps=problem.steps, solver=problem.solver, throw=False)
-        wanted = jnp.isfinite(ts)
-
-        def held(rows):
-            """Rows that nobody asked for repeat the first one, so that nothing is made of NaN."""
-            return jnp.where(wanted.reshape(-1, *(1,) * (rows.ndim - 1)), rows, rows[:1])
-
-        states = jax.tree.map(held, run.states)
-        quiet = mb.Trajectory(run.system, jnp.where(wanted, ts, ts[0]), states, run.result, run.statistics)
-        return jnp.where(wanted[:, None], quiet[self.channels], 0.0)
-
-    def window(self, horizon):
-        """Samples up to the horizon (times,), and the times with infinity beyond."""
-        inside = self.times - self.times[0] <= horizon * (1 + 1e-12)
-        inside[:2] = True
-        return inside, np.where(inside, self.times, np.inf)
-
-    def predict(self, u, horizon=np.inf):
-        inside, ts = self.window(horizon)
-        return inside, np.asarray(self._predict(jnp.asarray(u), jnp.asarray(ts)))
-
-    def residual(self, u, horizon, sigmas):
-        inside, model = self.predict(u, horizon)
-        return self._whitened(model, inside, sigmas)
-
-    def _whitened(self, model, inside, sigmas):
-        rows = self.kept & inside[:, None]
-        if not np.isfinite(model[rows]).all():
-            return None
-        return ((model - np.where(self.kept, self.measured, 0.0)) / sigmas)[rows]
-
-    def linearised(self, u, horizon, sigmas):
-        inside, ts = self.window(horizon)
-        slope, model = (np.asarray(x) for x in self._slope(jnp.asarray(u), jnp.asarray(ts)))
-        residual = self._whitened(model, inside, sigmas)
-        slope = (slope / sigmas[:, None])[self.kept & inside[:, None]]
-        return None if residual is None or not np.isfinite(slope).all() else (residual, slope)
-
-    def first_sigmas(self):
-        """Given deviations; a hundredth of the signal's own where they are to be estimated."""
-        spread = np.array([np.nanstd(self.measured[:, k]) or 1.0 for k in range(self.measured.shape[1])])
-        given = [c.sigma for c in self.experiment.compared]
-        return np.array([0.01 * s if g == "estimate" else g for g, s in zip(given, spread, strict=True)], dtype=float)
-
-    @property
-    def estimated(self):
-        return np.array([c.sigma == "estimate" for c in self.experiment.compared])

@@ -57,12 +57,67 @@ class Recording:
         return self.columns[name]
 
 
-def read_csv(path, time=None):
-    """A `Recording` from a CSV file; `time` names its column (default: the first).
+def read_recording(path, time=None):
+    """A `Recording` from a file; `time` names its column (default: the first).
+
+    CSV as `read_csv` says; `.npz` and `.mat` (up to version 7) hold one array per column, all of one length.
+    """
+    path = pathlib.Path(path)
+    if path.suffix.lower() not in (".npz", ".mat"):
+        return read_csv(path, time)
+    try:
+        raw = path.read_bytes()
+        arrays = _arrays(path)
+    except OSError as error:
+        raise DataError(f"{path}: the recording cannot be read: {error.strerror or error}.") from None
+    except NotImplementedError:
+        raise DataError(f"{path}: MATLAB files of version 7.3 are not read; save with `-v7`, or as CSV.") from None
+    except Exception as error:  # the readers have no common kind of error for damaged files
+        raise DataError(f"{path}: not a file of plain arrays: {error}.") from None
+    columns = {}
+    for name, value in arrays.items():
+        value = np.asarray(value)
+        if value.dtype.kind in "fiub" and value.size == max(value.shape, default=0):
+            columns[name] = value.astype(float).ravel()
+    if not columns:
+        raise DataError(f"{path}: no column of numbers; one array per column is expected.")
+    name = next(iter(columns)) if time is None else time
+    if name not in columns:
+        raise DataError(f"{path}: no time column `{name}`. Columns: {', '.join(columns)}.")
+    times = columns.pop(name)
+    if not np.isfinite(times).all():
+        raise DataError(f"{path}: the time of sample {int(np.argmin(np.isfinite(times))) + 1} is missing.")
+    columns = {n: np.where(np.isfinite(v), v, np.nan) for n, v in columns.items() if v.size == times.size}
+    recording = Recording(times, columns, str(path), (), hashlib.sha256(raw).hexdigest())
+    return dataclasses.replace(recording, remarks=_remarks(recording.times, recording.columns))
+
+
+def _arrays(path):
+    if path.suffix.lower() == ".npz":
+        with np.load(path, allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    from scipy.io import loadmat
+
+    return {name: value for name, value in loadmat(path).items() if not name.startswith("__")}
+
+
+@dataclasses.dataclass(frozen=True)
+class Table:
+    """Columns of numbers with the line each row stands on."""
+
+    columns: dict[str, np.ndarray]
+    lines: tuple[int, ...]
+    source: str
+    digest: str
+
+    column = Recording.column
+
+
+def read_table(path):
+    """A `Table` from a CSV file.
 
     The delimiter (comma, semicolon, tab, blanks) and decimal commas are recognised; a BOM, comment lines (#, %, //),
-    blank lines and quotes are passed over; one header line is expected. Empty cells and words like NaN are missing
-    samples. Times that stand still or run backward are refused with their line.
+    blank lines and quotes are passed over; one header line is expected. Empty cells and words like NaN are missing.
     """
     path = pathlib.Path(path)
     try:
@@ -96,22 +151,27 @@ def read_csv(path, time=None):
             if value is None:
                 raise DataError(f"{path}:{number}: `{cell}` in column `{header[k]}` is not a number.")
             row[k] = value
-    name = header[0] if time is None else time
-    if name not in header:
-        raise DataError(f"{path}: no time column `{name}`. Columns: {', '.join(header)}.")
-    at = header.index(name)
-    times = rows[:, at]
+    columns = {h: rows[:, k] for k, h in enumerate(header)}
+    return Table(columns, tuple(k for k, _ in lines[1:]), str(path), hashlib.sha256(raw).hexdigest())
+
+
+def read_csv(path, time=None):
+    """A `Recording` from a CSV file as `read_table` reads it; `time` names its column (default: the first). Times that
+    stand still or run backward are refused with their line."""
+    table = read_table(path)
+    columns = dict(table.columns)
+    name = next(iter(columns)) if time is None else time
+    if name not in columns:
+        raise DataError(f"{path}: no time column `{name}`. Columns: {', '.join(columns)}.")
+    times = columns.pop(name)
     if not np.isfinite(times).all():
-        line = lines[1 + int(np.argmin(np.isfinite(times)))][0]
-        raise DataError(f"{path}:{line}: the time is missing.")
+        raise DataError(f"{path}:{table.lines[int(np.argmin(np.isfinite(times)))]}: the time is missing.")
     back = np.flatnonzero(~(np.diff(times) > 0))
     if back.size:
         k = int(back[0]) + 1
         what = "repeats" if times[k] == times[k - 1] else "runs backward from"
-        raise DataError(f"{path}:{lines[1 + k][0]}: time {times[k]:g} {what} {times[k - 1]:g} on the line before.")
-    columns = {h: rows[:, k] for k, h in enumerate(header) if k != at}
-    remarks = _remarks(times, columns)
-    return Recording(times, columns, str(path), remarks, hashlib.sha256(raw).hexdigest())
+        raise DataError(f"{path}:{table.lines[k]}: time {times[k]:g} {what} {times[k - 1]:g} on the line before.")
+    return Recording(times, columns, str(path), _remarks(times, columns), table.digest)
 
 
 def _remarks(times, columns):

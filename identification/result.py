@@ -8,6 +8,9 @@ import numpy as np
 
 from mbjax.files import Atomic
 
+from .errors import StudyError
+from .information import Verdict
+
 
 @dataclasses.dataclass(frozen=True)
 class FitResult:
@@ -65,7 +68,30 @@ class FitResult:
         with Atomic(folder / "fit.npz", "wb") as file:
             np.savez(file, x=self.x, u=self.u, fun=self.fun, jac=self.jac, cov=self.cov)
         with Atomic(folder / "fit.json", "w") as file:
-            json.dump(_finite(self.to_dict()), file, indent=1)
+            json.dump(finite(self.to_dict()), file, indent=1)
+
+    @staticmethod
+    def load(folder):
+        """What `save` has written."""
+        folder = pathlib.Path(folder)
+        try:
+            table = json.loads((folder / "fit.json").read_text())
+            with np.load(folder / "fit.npz") as arrays:
+                table.update(fun=arrays["fun"], jac=arrays["jac"])
+        except (OSError, ValueError) as error:
+            raise StudyError(f"{folder}: no fit can be read here ({error}); run `mbjax fit` first.") from None
+        table["verdicts"] = tuple(
+            Verdict(v["name"], v["word"], float(v["alone"]), float(v["deviation"]), tuple(v["partners"]))
+            for v in table["verdicts"]
+        )
+        for field in dataclasses.fields(FitResult):
+            if field.type is np.ndarray:
+                table[field.name] = np.array(table[field.name], dtype=float)
+            elif field.type is float:
+                table[field.name] = float(table[field.name])
+            elif isinstance(table[field.name], list):
+                table[field.name] = tuple(table[field.name])
+        return FitResult(**table)
 
     def __str__(self):
         rows = [("parameter", "value", "+-", "95 % interval", "start", "verdict")]
@@ -97,12 +123,12 @@ class FitResult:
         return "\n".join(lines)
 
 
-def _finite(value):
+def finite(value):
     """JSON has no infinity: such numbers become text."""
     if isinstance(value, float) and not np.isfinite(value):
         return str(value)
     if isinstance(value, dict):
-        return {k: _finite(v) for k, v in value.items()}
+        return {k: finite(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(v) for v in value]
+        return [finite(v) for v in value]
     return value

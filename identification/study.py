@@ -5,19 +5,23 @@ import pathlib
 import re
 import tomllib
 
+import numpy as np
+
 import mbjax as mb
 from mbjax.io.faults import Faults, describe, join
 from mbjax.units import ONE, UnitError, parse_quantity, parse_unit
 
+from .bushing_test import BushingTest
 from .errors import DataError
 from .experiment import Compared, Experiment
 from .parameter import Parameter
 from .problem import Problem
-from .recording import read_csv
+from .recording import read_recording, read_table
 
 _TOP = ("model", "parameters", "experiments", "fit")
 _PARAMETER = ("path", "paths", "start", "lower", "upper", "scale", "prior")
 _EXPERIMENT = ("file", "time", "time_offset", "validation", "channels", "positions", "speeds", "model")
+_BUSHING_TEST = ("file", "bushing", "deflection", "amplitude", "frequency", "phase", "mean", "validation", "channels")
 _CHANNEL = ("column", "unit", "sigma", "offset")
 _FIT = ("rtol", "horizons", "starts", "seed", "tolerance", "most")
 
@@ -123,12 +127,14 @@ def _number(value, unit, where, faults):
 
 def _experiment(name, table, path, faults):
     where = join("experiments", name)
+    if "bushing" in table:
+        return _bushing_test(name, table, path, faults)
     faults.unknown_keys(where, table, _EXPERIMENT)
     before = len(faults.messages)
     if not isinstance(table.get("file"), str):
         return faults.missing(where, "file", '"run.csv"')
     try:
-        recording = read_csv(path.parent / table["file"], table.get("time"))
+        recording = read_recording(path.parent / table["file"], table.get("time"))
     except DataError as error:
         return faults.add(join(where, "file"), str(error))
     channels = table.get("channels")
@@ -147,6 +153,58 @@ def _experiment(name, table, path, faults):
         name, recording, compared, **starts, time_offset=offset, mechanism=mechanism,
         validation=bool(table.get("validation", False)),
     )  # fmt: skip
+
+
+def _bushing_test(name, table, path, faults):
+    """A file with one row per amplitude and frequency (and phase, for loops)."""
+    where = join("experiments", name)
+    faults.unknown_keys(where, table, _BUSHING_TEST)
+    before = len(faults.messages)
+    for key, example in (("file", '"loops.csv"'), ("bushing", '"mount"'), ("deflection", '"b"')):
+        if not isinstance(table.get(key), str):
+            return faults.missing(where, key, example)
+    try:
+        rows = read_table(path.parent / table["file"])
+    except DataError as error:
+        return faults.add(join(where, "file"), str(error))
+    channels = table.get("channels")
+    if not isinstance(channels, dict) or not channels:
+        return faults.missing(where, "channels", '{force = "force [N]"}')
+    compared = [_channel(c, t, join(join(where, "channels"), c), rows, faults) for c, t in channels.items()]
+    axes = [_axis(key, table, where, rows, faults) for key in ("amplitude", "frequency", "phase")]
+    mean = _number(table.get("mean", 0.0), "", join(where, "mean"), faults)
+    if len(faults.messages) > before:
+        return None
+    grids = [np.unique(x) for x in axes if x is not None]
+    places = tuple(np.searchsorted(g, x) for g, x in zip(grids, (x for x in axes if x is not None), strict=True))
+    measured = {}
+    for c in compared:
+        used = len(grids) if c.channel == "force" else 2
+        measured[c.channel] = np.full([g.size for g in grids[:used]], np.nan)
+        measured[c.channel][places[:used]] = c.factor * rows.column(c.column) + c.offset
+    try:
+        return BushingTest(
+            name, table["bushing"], table["deflection"], grids[0], grids[1], measured,
+            {c.channel: c.sigma for c in compared}, grids[2] if len(grids) > 2 else None, mean,
+            bool(table.get("validation", False)), str(path.parent / table["file"]),
+        )  # fmt: skip
+    except DataError as error:
+        return faults.add(where, str(error))
+
+
+def _axis(key, table, where, rows, faults):
+    """Values of an axis in SI, row by row; None where a test has no such axis."""
+    column = table.get(key, None if key == "phase" else key)
+    if column is None:
+        return None
+    compared = _channel(key, column, join(where, key), rows, faults)
+    if compared is None:
+        return None
+    values = compared.factor * rows.column(compared.column)
+    if not np.isfinite(values).all():
+        line = rows.lines[int(np.argmin(np.isfinite(values)))]
+        return faults.add(join(where, key), f"{rows.source}:{line}: the {key} is missing.")
+    return values
 
 
 def _channel(channel, table, where, recording, faults):

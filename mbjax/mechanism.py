@@ -143,7 +143,7 @@ class Mechanism(eqx.Module):
             elif np.shape(value) != np.shape(node):
                 raise ModelError(f"`{path}` has shape {np.shape(node)}; the new value has shape {np.shape(value)}.")
             name, *keys = path.split(".")
-            part = _changed(changed[name], keys[:-1] if index is not None else keys, value)
+            part = _changed(changed[name], keys[: len(keys) - len(index or ())], value)
             for field in _GROUPS:
                 group = tuple(part if p.name == name else p for p in getattr(changed, field))
                 changed = _with(changed, field, group)
@@ -208,9 +208,10 @@ def _walk(mechanism, path):
         raise ModelError(f"Path `{path}`: {error.args[0]}") from None
     for depth, key in enumerate(rest):
         if eqx.is_array(node):
-            index = _COMPONENTS.get(key, int(key) if key.isdigit() else None)
-            if index is None or depth != len(rest) - 1 or index >= node.shape[0]:
-                raise ModelError(f"Path `{path}`: an array of shape {node.shape} has no component `{key}`.")
+            keys = rest[depth:]
+            index = tuple(_COMPONENTS.get(k, int(k) if k.isdigit() else -1) for k in keys)
+            if len(keys) > node.ndim or not all(0 <= i < n for i, n in zip(index, node.shape, strict=False)):
+                raise ModelError(f"Path `{path}`: an array of shape {node.shape} has no component `{'.'.join(keys)}`.")
             return node, index
         if isinstance(node, Connection) and not hasattr(node, key):
             node = node.realisation

@@ -3,6 +3,7 @@ import pathlib
 import signal
 import subprocess
 import sys
+import time
 
 import diffrax
 import equinox as eqx
@@ -170,6 +171,24 @@ def test_ctrl_c_keeps_what_is_done_and_exits_with_130(tmp_path, capsys):
     about = json.loads(capsys.readouterr().out)
     assert about["message"] == "interrupted" and about["reached"] == ts[1]
     assert (tmp_path / "trajectory.csv").exists()
+
+
+@pytest.mark.slow
+def test_ctrl_c_of_a_running_command_keeps_whole_files(tmp_path):
+    arguments = command("simulate", PENDULUM, "--out", tmp_path, "--end", "40000 s", "--samples", "41", "--json")
+    process = subprocess.Popen(arguments, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    for line in process.stderr:
+        if line.startswith("compiling"):
+            break
+    time.sleep(0.5)  # the signal's handler is set right after that line
+    process.send_signal(signal.SIGINT)
+    said, log = process.communicate(timeout=200)
+    assert process.returncode == 130, log
+    assert "Traceback" not in log and "press Ctrl-C again" in log
+    about = json.loads(said)
+    assert about["message"] == "interrupted" and 0 < about["reached"] < 40000
+    assert json.loads((tmp_path / "summary.json").read_text()) == about
+    assert mb.Trajectory.load(tmp_path / "trajectory.npz").ts[-1] == about["reached"]
 
 
 def test_output_times_end_at_the_end():

@@ -129,6 +129,7 @@ def test_noisy_data_give_intervals_that_hold_the_truth(tmp_path):
     assert json.loads((tmp_path / "fit.json").read_text())["x"] == found.x.tolist()
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_the_best_and_a_checkpoint_goes_on_with_the_same_numbers(tmp_path):
     whole = ident.fit(drop(1e-5))
     lines = []
@@ -246,7 +247,14 @@ def test_command_line_fit_survives_kill_9(tmp_path):
     again = subprocess.run(command("fit", study, "--out", out, "--json"), capture_output=True, text=True, check=True)
     whole = json.loads((tmp_path / "whole" / "fit.json").read_text())
     assert json.loads(again.stdout)["x"] == whole["x"] == json.loads((out / "fit.json").read_text())["x"]
-    assert sorted(p.name for p in out.iterdir()) == ["fit.json", "fit.npz", "model.toml"]
+    assert sorted(p.name for p in out.iterdir()) == ["fit.json", "fit.npz", "model.toml", "report.html"]
+    page = (out / "report.html").read_text()
+    assert "http" not in page and page.count("<img") == 4 and "identifiable" in page
+    run = command("profile", study, "--out", out, "--parameter", "restitution", "--json")
+    (found,) = json.loads(subprocess.run(run, capture_output=True, text=True, check=True).stdout)["profiles"]
+    # The noise is small: the profile is that of a straight model.
+    np.testing.assert_allclose([found["low"], found["high"]], whole["interval"][1], rtol=1e-6)
+    assert (out / "report.html").read_text().count("<img") == 5
     fitted = mb.load(out / "model.toml")
     np.testing.assert_allclose(fitted.value(STIFF), whole["x"][0], rtol=1e-15)
     assert jnp.abs(fitted.value(BOUNCE) - 0.8) < 1e-4
@@ -262,3 +270,25 @@ def test_command_line_check_exits_with_4_where_the_data_cannot_tell(tmp_path):
     assert run.returncode == 4, run.stderr
     verdicts = json.loads(run.stdout)["verdicts"]
     assert {v["verdict"] for v in verdicts.values()} == {"dead"} and set(verdicts) == {"stiffness", "restitution"}
+
+
+def test_recordings_from_npz_and_mat(tmp_path):
+    from scipy.io import savemat
+
+    t, x = np.linspace(0, 1, 5), np.array([1.0, np.nan, 3.0, 4.0, 5.0])
+    np.savez(tmp_path / "run.npz", t=t, x=x)
+    savemat(tmp_path / "run.mat", {"t": t, "x": x, "note": "a rig"})
+    for name in ("run.npz", "run.mat"):
+        recording = ident.read_recording(tmp_path / name, "t")
+        np.testing.assert_array_equal(recording.times, t)
+        np.testing.assert_array_equal(recording.columns["x"], x)
+        assert "1 of 5 samples are missing" in recording.remarks[0]
+        with pytest.raises(ident.DataError, match=r"run.*no time column `time`. Columns: t, x"):
+            ident.read_recording(tmp_path / name, "time")
+    (tmp_path / "bad.npz").write_text("t,x\n0,1\n")
+    (tmp_path / "bad.mat").write_text("t,x\n0,1\n")
+    np.savez(tmp_path / "objects.npz", t=np.array([{}], dtype=object))
+    np.savez(tmp_path / "none.npz", t=np.zeros((2, 2)))
+    for name in ("bad.npz", "bad.mat", "objects.npz", "none.npz", "missing.npz"):
+        with pytest.raises(ident.DataError, match=name):
+            ident.read_recording(tmp_path / name, "t")

@@ -36,7 +36,10 @@ def final(system, state, mass_factor=1.0, **options):
 SOLVERS = [diffrax.Dopri8(), diffrax.Tsit5(), diffrax.Kvaerno5(), mb.Rodas4()]
 
 
-@pytest.mark.parametrize("solver", SOLVERS, ids=lambda s: type(s).__name__)
+SLOW = [pytest.param(s, marks=pytest.mark.slow) for s in SOLVERS[1:]]
+
+
+@pytest.mark.parametrize("solver", [SOLVERS[0], *SLOW], ids=lambda s: type(s).__name__)
 @pytest.mark.parametrize("transform", ["plain", "tangents", "replay", "vmap"])
 def test_kernel_has_no_host_callback_and_lowers_for_cuda(solver, transform):
     system, _ = build("slider_crank_3d")
@@ -55,6 +58,40 @@ def test_kernel_has_no_host_callback_and_lowers_for_cuda(solver, transform):
     traced = jax.jit(functions[transform]).trace(factor)
     assert "callback" not in str(traced.jaxpr)
     assert traced.lower(lowering_platforms=("cuda",)).as_text()
+
+
+def lowered(function, *arguments):
+    """The program for CUDA, after a look for callbacks."""
+    traced = jax.jit(function).trace(*arguments)
+    assert "callback" not in str(traced.jaxpr)
+    return traced.lower(lowering_platforms=("cuda",)).as_text()
+
+
+def end_of(name):
+    """The end of a short run as a function of one mass, initial state included."""
+    system = mb.assemble(getattr(mb.library, name)())
+    path = next(p for p in system.mechanism.parameters() if p.endswith(".mass"))
+
+    def end(mass):
+        bound = system.bind({path: mass})
+        final = mb.simulate(bound, mb.initial_state(bound), TS, throw=False).final
+        return jnp.concatenate([x.ravel() for x in jax.tree.leaves((final.q, final.v))])
+
+    return end, float(system.mechanism.value(path))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BUILDERS)
+def test_initial_state_batches_and_tangents_of_every_builder_lower_for_cuda_without_a_host_callback(name):
+    end, mass = end_of(name)
+    assert "stablehlo.while" in lowered(jax.vmap(jax.jacfwd(lambda m: (end(m),) * 2, has_aux=True)), mass * jnp.ones(2))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", BUILDERS)
+def test_gradients_of_every_builder_lower_for_cuda_without_a_host_callback(name):
+    end, mass = end_of(name)
+    assert "stablehlo.while" in lowered(jax.grad(lambda m: jnp.sum(end(m) ** 2)), mass)
 
 
 @pytest.mark.slow
@@ -111,7 +148,7 @@ def test_a_failed_lane_fails_alone():
     batch = jax.vmap(lambda f: final(system, state, f))(factors)
     assert np.isnan(batch[1]).any()
     for k in (0, 2):
-        np.testing.assert_allclose(batch[k], final(system, state, factors[k]), rtol=1e-10)
+        np.testing.assert_allclose(batch[k], final(system, state, factors[k]), rtol=1e-10, atol=1e-15)
 
 
 def test_failure_says_why_and_leaves_no_invented_numbers():

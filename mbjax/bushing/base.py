@@ -16,7 +16,7 @@ class Answer(eqx.Module):
 
 
 class AbstractBranch(eqx.Module):
-    """A spring with memory. All internal states are 0 where it is relaxed."""
+    """A spring with memory. All internal states are 0 where it is relaxed; the rate of each depends on no other."""
 
     internal: eqx.AbstractVar[int]  # static
 

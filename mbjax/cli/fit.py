@@ -1,4 +1,4 @@
-"""`mbjax fit study.toml --out DIR`: check, fit, write fit.json, fit.npz and the fitted model."""
+"""`mbjax fit study.toml --out DIR`: check, fit, write fit.json, fit.npz, the fitted model and report.html."""
 
 import pathlib
 
@@ -14,7 +14,7 @@ def add_arguments(parser):
 def run(options, console):
     """Check the study, fit it (going on from a checkpoint if there is one), write the results."""
     prepare()
-    from identification import check, fit
+    from identification import check, fit, write_report
     from identification.study import load_study
 
     from ..files import Atomic
@@ -36,9 +36,10 @@ def run(options, console):
     result.save(folder)
     with Atomic(folder / "model.toml", "w") as file:
         file.write(study.problem.fitted_mechanism(result.u).to_toml())
+    write_report(study.problem, result, folder / "report.html")
     code = 0 if result.success else 130 if result.message.startswith("interrupted") else 3
     if code == 0:
         checkpoint.unlink(missing_ok=True)
-    console.say(f"written to {folder}: fit.json, fit.npz, model.toml")
+    console.say(f"written to {folder}: fit.json, fit.npz, model.toml, report.html")
     console.report({"ok": code == 0, "exit_code": code, **result.to_dict()})
     return code

@@ -15,6 +15,7 @@ VERBS = {
     "simulate": ("mbjax.cli.simulate", "simulate a model file and write its motion"),
     "check": ("mbjax.cli.check", "say which parameters a study's data can tell"),
     "fit": ("mbjax.cli.fit", "fit the parameters of a study to its data"),
+    "profile": ("mbjax.cli.profile", "say how far each fitted parameter can move before the data object"),
     "doctor": ("mbjax.cli.doctor", "check the installation and say what it runs on"),
 }
 
