@@ -3,7 +3,7 @@
 from .bushing_test import BushingTest, bushing_holder
 from .check import Check, check
 from .errors import DataError, StudyError
-from .experiment import Compared, Experiment
+from .experiment import Compared, Experiment, Input
 from .fit import fit, growing_horizons
 from .information import Verdict
 from .parameter import Parameter
@@ -15,7 +15,8 @@ from .result import FitResult
 from .study import Study, load_study
 
 __all__ = [
-    "BushingTest", "Check", "Compared", "DataError", "Experiment", "FitResult", "Parameter", "Problem", "Profile",
-    "Recording", "Study", "StudyError", "Table", "Verdict", "bushing_holder", "check", "fit", "growing_horizons",
-    "load_study", "profile", "read_csv", "read_recording", "read_table", "save_profiles", "write_report",
+    "BushingTest", "Check", "Compared", "DataError", "Experiment", "FitResult", "Input", "Parameter", "Problem",
+    "Profile", "Recording", "Study", "StudyError", "Table", "Verdict", "bushing_holder", "check", "fit",
+    "growing_horizons", "load_study", "profile", "read_csv", "read_recording", "read_table", "save_profiles",
+    "write_report",
 ]  # fmt: skip

@@ -85,8 +85,7 @@ def _trusted(problem, remarks):
         if not run.contacts:
             continue
         e = run.experiment
-        system = run.system.bind(problem.values(problem.space.start))
-        state = mb.initial_state(system, positions=e.positions, speeds=e.speeds, t0=run.times[0])
+        system, state = run.start(problem.space.start)
         ts = np.linspace(run.times[0], run.times[-1], 201)
         trust = mb.trust_horizon(system, state, ts, steps=problem.steps)
         reach = float(trust.horizon) - run.times[0]

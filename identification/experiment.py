@@ -4,7 +4,9 @@ import dataclasses
 
 import numpy as np
 
-from .errors import DataError
+import mbjax as mb
+
+from .errors import DataError, StudyError
 from .recording import Recording
 
 
@@ -27,12 +29,26 @@ class Compared:
 
 
 @dataclasses.dataclass(frozen=True)
+class Input:
+    """A signal of the mechanism, `part.field` such as `shoulder.torque`, that follows a measured column:
+    value in SI = factor x column + offset."""
+
+    path: str
+    column: str
+    factor: float = 1.0
+    offset: float = 0.0
+    interpolation: str = "linear"
+
+
+@dataclasses.dataclass(frozen=True)
 class Experiment:
     """A recording, what is compared, and how the mechanism starts.
 
     The run starts at the first time of the recording (plus `time_offset`), from the mechanism's own initial state with
     joint coordinates `positions` and `speeds` where given. `mechanism` replaces the study's one for this experiment
-    (other inputs, loads or drives; the same parts).
+    (other loads or drives; the same parts); `inputs` are signals that follow columns of the recording.
+
+    Experiments whose mechanisms and inputs differ in numbers only are simulated together, in one compilation.
     """
 
     name: str
@@ -43,9 +59,11 @@ class Experiment:
     time_offset: float = 0.0
     mechanism: object = None
     validation: bool = False
+    inputs: tuple[Input, ...] = ()
 
     def __post_init__(self):
         object.__setattr__(self, "compared", tuple(self.compared))
+        object.__setattr__(self, "inputs", tuple(self.inputs))
         if not self.compared:
             raise DataError(f"Experiment `{self.name}`: nothing is compared; give at least one channel.")
 
@@ -65,3 +83,28 @@ class Experiment:
     def measured(self):
         """Values in SI (times, channels); NaN where missing."""
         return np.stack([c.factor * self.recording.column(c.column) + c.offset for c in self.compared], axis=-1)
+
+    def prepared(self, mechanism):
+        """The mechanism of this experiment, with its measured inputs."""
+        mechanism = mechanism if self.mechanism is None else self.mechanism
+        for given in self.inputs:
+            name, _, field = given.path.partition(".")
+            try:
+                part = mechanism[name]
+            except KeyError as error:
+                raise StudyError(f"Experiment `{self.name}`: input `{given.path}`: {error.args[0]}") from None
+            signals = [f.name for f in dataclasses.fields(part) if _is_signal(getattr(part, f.name))]
+            if field not in signals:
+                known = ", ".join(f"{name}.{f}" for f in signals) or f"`{name}` has no signal"
+                raise StudyError(f"Experiment `{self.name}`: input `{given.path}` is not a signal. Known: {known}.")
+            values = given.factor * self.recording.column(given.column) + given.offset
+            good = np.isfinite(values)
+            if good.sum() < 2:
+                raise DataError(f"Experiment `{self.name}`: input column `{given.column}` has no samples.")
+            table = mb.signal.Table(self.times[good], values[good], given.interpolation)
+            mechanism = mechanism.replace(name, dataclasses.replace(part, **{field: table}))
+        return mechanism
+
+
+def _is_signal(value):
+    return isinstance(value, mb.signal.base.AbstractSignal)

@@ -6,7 +6,7 @@ import mbjax as mb
 
 from .errors import StudyError
 from .parameter import Space
-from .run import run_of
+from .run import runs_of
 
 
 class Problem:
@@ -27,7 +27,7 @@ class Problem:
         self._check_names()
         self.starts = [self._start_of(p) for p in self.parameters]
         self.space = Space(self.parameters, self.starts)
-        self.runs = [run_of(self, e) for e in self.experiments]
+        self.runs = runs_of(self, self.experiments)
         self.sigmas = [run.first_sigmas() for run in self.runs]
 
     def _check_names(self):

@@ -10,9 +10,23 @@ from .bushing_test import BushingTest
 from .errors import StudyError
 
 
-def run_of(problem, experiment):
-    """The run that predicts an experiment of this kind."""
-    return (_Rig if isinstance(experiment, BushingTest) else _Motion)(problem, experiment)
+def runs_of(problem, experiments):
+    """Runs that predict the experiments. Motions whose mechanisms differ in numbers only share one compilation."""
+    runs, groups = [], {}
+    for experiment in experiments:
+        if isinstance(experiment, BushingTest):
+            runs.append(_Rig(problem, experiment))
+            continue
+        mechanism = experiment.prepared(problem.mechanism)
+        leaves, tree = jax.tree.flatten((mechanism, experiment.positions or {}, experiment.speeds or {}))
+        channels = tuple(c.channel for c in experiment.compared)
+        group = groups.setdefault((tree, tuple(np.shape(x) for x in leaves), channels), [])
+        group.append(_Motion(problem, experiment, mechanism, group[0] if group else None))
+        runs.append(group[-1])
+    for members in groups.values():
+        if len(members) > 1:
+            _Group(members)
+    return runs
 
 
 class _Run:
@@ -43,8 +57,16 @@ class _Run:
         return inside, np.where(inside, self.times, np.inf)
 
     def predict(self, u, horizon=np.inf):
-        inside, ts = self.window(horizon)
-        return inside, np.asarray(self._predict(jnp.asarray(u), jnp.asarray(ts)))
+        return self.window(horizon)[0], self.values_at(u, horizon)
+
+    def values_at(self, u, horizon):
+        """Channels (times, channels)."""
+        return np.asarray(self._predict(jnp.asarray(u), jnp.asarray(self.window(horizon)[1])))
+
+    def slopes_at(self, u, horizon):
+        """Derivatives of the channels by u (times, channels, parameters), and the channels."""
+        found = self._slope(jnp.asarray(u), jnp.asarray(self.window(horizon)[1]))
+        return tuple(np.asarray(x) for x in found)
 
     def residual(self, u, horizon, sigmas):
         inside, model = self.predict(u, horizon)
@@ -56,13 +78,9 @@ class _Run:
             return None
         return ((model - np.where(self.kept, self.measured, 0.0)) / sigmas)[rows]
 
-    def slopes(self, u, horizon=np.inf):
-        """Derivatives of the channels by u (times, channels, parameters)."""
-        return np.asarray(self._slope(jnp.asarray(u), jnp.asarray(self.window(horizon)[1]))[0])
-
     def linearised(self, u, horizon, sigmas):
-        inside, ts = self.window(horizon)
-        slope, model = (np.asarray(x) for x in self._slope(jnp.asarray(u), jnp.asarray(ts)))
+        inside, _ = self.window(horizon)
+        slope, model = self.slopes_at(u, horizon)
         residual = self._whitened(model, inside, sigmas)
         slope = (slope / sigmas[:, None])[self.kept & inside[:, None]]
         return None if residual is None or not np.isfinite(slope).all() else (residual, slope)
@@ -81,23 +99,42 @@ class _Run:
 class _Motion(_Run):
     """A recorded motion of the mechanism."""
 
-    def __init__(self, problem, experiment):
-        mechanism = problem.mechanism if experiment.mechanism is None else experiment.mechanism
-        self.system = mb.assemble(mechanism)
-        self.channels = [c.channel for c in experiment.compared]
-        self.contacts = bool(self.system.structure.points)
+    def __init__(self, problem, experiment, mechanism, alike):
         super().__init__(problem, experiment)
-        try:
-            jax.eval_shape(self._prediction, jnp.asarray(problem.space.start), jnp.asarray(self.times))
-        except KeyError as error:
-            raise StudyError(f"Experiment `{experiment.name}`: {error.args[0]}") from None
+        self.mechanism = mechanism
+        self.system = mb.assemble(mechanism) if alike is None else alike.system  # for its structure alone
+        self.channels = tuple(c.channel for c in experiment.compared)
+        self.contacts = bool(self.system.structure.points)
+        self.group, self.place = None, None
+        if alike is None:
+            try:
+                jax.eval_shape(self._prediction, jnp.asarray(problem.space.start), jnp.asarray(self.times))
+            except KeyError as error:
+                raise StudyError(f"Experiment `{experiment.name}`: {error.args[0]}") from None
+
+    def start(self, u):
+        """System and initial state at u."""
+        return self._start(jnp.asarray(u), self.times[0], self.numbers)
+
+    def _start(self, u, t0, numbers):
+        mechanism, positions, speeds = numbers
+        system = self.system.bind(mechanism.with_values(self.problem.values(u)))
+        return system, mb.initial_state(system, positions=positions, speeds=speeds, t0=t0)
+
+    @property
+    def numbers(self):
+        """What sets this run apart from others of its group."""
+        e = self.experiment
+        return self.mechanism, e.positions or {}, e.speeds or {}
 
     def _prediction(self, u, ts):
-        """Channels (times, channels); NaN after a failure, 0 beyond the last finite time."""
-        problem, e = self.problem, self.experiment
-        system = self.system.bind(problem.values(u))
-        state = mb.initial_state(system, positions=e.positions, speeds=e.speeds, t0=ts[0])
-        run = mb.simulate(system, state, ts, steps=problem.steps, solver=problem.solver, throw=False)
+        return self.predicted(u, ts, self.numbers)
+
+    def predicted(self, u, ts, numbers):
+        """Channels (times, channels) with the numbers of this run or of another one of its group."""
+        system, state = self._start(u, ts[0], numbers)
+        steps, solver = self.problem.steps, self.problem.solver
+        run = mb.simulate(system, state, ts, steps=steps, solver=solver, throw=False)
         wanted = jnp.isfinite(ts)
 
         def held(rows):
@@ -106,7 +143,55 @@ class _Motion(_Run):
 
         states = jax.tree.map(held, run.states)
         quiet = mb.Trajectory(run.system, jnp.where(wanted, ts, ts[0]), states, run.result, run.statistics)
-        return jnp.where(wanted[:, None], quiet[self.channels], 0.0)
+        return jnp.where(wanted[:, None], quiet[list(self.channels)], 0.0)
+
+    def values_at(self, u, horizon):
+        return super().values_at(u, horizon) if self.group is None else self.group.values_at(self.place, u, horizon)
+
+    def slopes_at(self, u, horizon):
+        return super().slopes_at(u, horizon) if self.group is None else self.group.slopes_at(self.place, u, horizon)
+
+
+class _Group:
+    """Motions that share one compilation; the last answer is kept, since all members ask for the same one."""
+
+    def __init__(self, members):
+        self.members = members
+        self.longest = max(run.times.size for run in members)
+        self.numbers = jax.tree.map(lambda *x: jnp.stack([jnp.asarray(v) for v in x]), *(m.numbers for m in members))
+        for place, run in enumerate(members):
+            run.group, run.place = self, place
+
+        def all_of(u, ts, numbers):
+            return jax.vmap(lambda t, n: members[0].predicted(u, t, n))(ts, numbers)
+
+        def slopes_of(u, ts, numbers):
+            # Lanes outside, derivatives inside: each lane then integrates all its tangents along with one motion.
+            slope = jax.jacfwd(lambda u, t, n: (lambda p: (p, p))(members[0].predicted(u, t, n)), has_aux=True)
+            return jax.vmap(lambda t, n: slope(u, t, n))(ts, numbers)
+
+        self._predict = mb.compiled(all_of)
+        self._slope = mb.compiled(slopes_of)
+        self._kept = {}
+
+    def _times(self, horizon):
+        rows = [m.window(horizon)[1] for m in self.members]
+        return np.stack([np.concatenate([t, np.full(self.longest - t.size, np.inf)]) for t in rows])
+
+    def _once(self, what, function, u, horizon):
+        key = (np.asarray(u).tobytes(), horizon)
+        if self._kept.get(what, (None,))[0] != key:
+            found = function(jnp.asarray(u), jnp.asarray(self._times(horizon)), self.numbers)
+            self._kept[what] = key, jax.tree.map(np.asarray, found)
+        return self._kept[what][1]
+
+    def values_at(self, place, u, horizon):
+        return self._once("values", self._predict, u, horizon)[place, : self.members[place].times.size]
+
+    def slopes_at(self, place, u, horizon):
+        slope, values = self._once("slopes", self._slope, u, horizon)
+        count = self.members[place].times.size
+        return slope[place, :count], values[place, :count]
 
 
 class _Rig(_Run):

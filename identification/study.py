@@ -13,14 +13,14 @@ from mbjax.units import ONE, UnitError, parse_quantity, parse_unit
 
 from .bushing_test import BushingTest
 from .errors import DataError
-from .experiment import Compared, Experiment
+from .experiment import Compared, Experiment, Input
 from .parameter import Parameter
 from .problem import Problem
 from .recording import read_recording, read_table
 
 _TOP = ("model", "parameters", "experiments", "fit")
 _PARAMETER = ("path", "paths", "start", "lower", "upper", "scale", "prior")
-_EXPERIMENT = ("file", "time", "time_offset", "validation", "channels", "positions", "speeds", "model")
+_EXPERIMENT = ("file", "time", "time_offset", "validation", "channels", "positions", "speeds", "model", "inputs")
 _BUSHING_TEST = ("file", "bushing", "deflection", "amplitude", "frequency", "phase", "mean", "validation", "channels")
 _CHANNEL = ("column", "unit", "sigma", "offset")
 _FIT = ("rtol", "horizons", "starts", "seed", "tolerance", "most")
@@ -142,6 +142,11 @@ def _experiment(name, table, path, faults):
         return faults.missing(where, "channels", '{"slider.position.x" = {column = "x"}}')
     compared = [_channel(c, t, join(join(where, "channels"), c), recording, faults) for c, t in channels.items()]
     mechanism = _model(table["model"], "model", path, faults) if "model" in table else None
+    inputs = []
+    for target, t in table.get("inputs", {}).items():
+        found = _channel(target, t, join(join(where, "inputs"), target), recording, faults)
+        if found is not None:
+            inputs.append(Input(target, found.column, found.factor, found.offset))
     offset = _number(table.get("time_offset", 0.0), "s", join(where, "time_offset"), faults)
     starts = {}
     for key in ("positions", "speeds"):
@@ -151,7 +156,7 @@ def _experiment(name, table, path, faults):
         return None
     return Experiment(
         name, recording, compared, **starts, time_offset=offset, mechanism=mechanism,
-        validation=bool(table.get("validation", False)),
+        validation=bool(table.get("validation", False)), inputs=inputs,
     )  # fmt: skip
 
 

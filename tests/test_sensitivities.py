@@ -100,3 +100,19 @@ def test_second_derivative_through_the_default_is_refused_in_words():
 
     with pytest.raises(NotImplementedError, match="ForwardMode"):
         jax.jacfwd(jax.jacfwd(position))(-9.81)
+
+
+@pytest.mark.slow
+def test_derivatives_over_a_batch_equal_a_batch_of_derivatives():
+    system = mb.assemble(mb.library.pendulum(length=1.0, inertia=(0.1, 0.1, 0.1)))
+    ts, speeds = jnp.linspace(0, 1, 3), jnp.array([1.0, 2.0])
+
+    def states(mass, speed):
+        bound = system.bind({"bob.mass": mass})
+        state = mb.initial_state(bound, speeds={"pin.spin": speed})
+        return mb.simulate(bound, state, ts, throw=False).states
+
+    outside = jax.jacfwd(lambda m: jax.vmap(lambda v: states(m, v))(speeds))(1.5)
+    inside = jax.vmap(lambda v: jax.jacfwd(lambda m: states(m, v))(1.5))(speeds)
+    for a, b in zip(jax.tree.leaves(outside), jax.tree.leaves(inside), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-9)

@@ -148,7 +148,9 @@ def _with_tangents(method, model, y0, memory, ts, knots):
         kept_dot = jax.tree.map(lambda x: next(memory_dot) if eqx.is_inexact_array(x) else _zero(x), kept)
         return (outputs, kept, progress), (outputs_dot, kept_dot, _no_tangent(progress))
 
-    return run(leaves, settings, ts, jax.lax.stop_gradient(knots))
+    # Empty arrays are made anew: JAX (0.10) returns one axis too many where only the tangents of an output are batched.
+    found = run(leaves, settings, ts, jax.lax.stop_gradient(knots))
+    return jax.tree.map(lambda x: x if x.size else jnp.zeros(x.shape, x.dtype), found)
 
 
 class _Config:
