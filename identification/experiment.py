@@ -84,8 +84,8 @@ class Experiment:
         """Values in SI (times, channels); NaN where missing."""
         return np.stack([c.factor * self.recording.column(c.column) + c.offset for c in self.compared], axis=-1)
 
-    def prepared(self, mechanism):
-        """The mechanism of this experiment, with its measured inputs."""
+    def prepared(self, mechanism, room=0):
+        """The mechanism of this experiment, with its measured inputs as tables of at least `room` entries."""
         mechanism = mechanism if self.mechanism is None else self.mechanism
         for given in self.inputs:
             name, _, field = given.path.partition(".")
@@ -101,9 +101,17 @@ class Experiment:
             good = np.isfinite(values)
             if good.sum() < 2:
                 raise DataError(f"Experiment `{self.name}`: input column `{given.column}` has no samples.")
-            table = mb.signal.Table(self.times[good], values[good], given.interpolation)
+            more = room if given.interpolation == "linear" else 0  # a spline's end depends on what follows
+            table = mb.signal.Table(*_padded(self.times[good], values[good], more), given.interpolation)
             mechanism = mechanism.replace(name, dataclasses.replace(part, **{field: table}))
         return mechanism
+
+
+def _padded(times, values, room):
+    """More entries after the end, where nothing is simulated: tables of one length share a compilation."""
+    more = max(room - times.size, 0)
+    later = times[-1] + (times[-1] - times[-2]) * np.arange(1, more + 1)
+    return np.concatenate([times, later]), np.concatenate([values, np.full(more, values[-1])])
 
 
 def _is_signal(value):

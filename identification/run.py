@@ -13,11 +13,12 @@ from .errors import StudyError
 def runs_of(problem, experiments):
     """Runs that predict the experiments. Motions whose mechanisms differ in numbers only share one compilation."""
     runs, groups = [], {}
+    room = max(len(e.times) for e in experiments)
     for experiment in experiments:
         if isinstance(experiment, BushingTest):
             runs.append(_Rig(problem, experiment))
             continue
-        mechanism = experiment.prepared(problem.mechanism)
+        mechanism = experiment.prepared(problem.mechanism, room)
         leaves, tree = jax.tree.flatten((mechanism, experiment.positions or {}, experiment.speeds or {}))
         channels = tuple(c.channel for c in experiment.compared)
         group = groups.setdefault((tree, tuple(np.shape(x) for x in leaves), channels), [])

@@ -331,7 +331,7 @@ def _four_bar_rates(system, r, p, v, w, inverse):
     return solution.velocity_rate, solution.angular_rate
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_trust_horizon_finds_the_error_growth_of_the_frictionless_mechanism():
     """About e^8 per revolution (NUMERICS.md), so an error of 1e-8 is lost within a few revolutions."""
     system, state = build()

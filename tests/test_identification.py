@@ -129,7 +129,7 @@ def test_noisy_data_give_intervals_that_hold_the_truth(tmp_path):
     assert json.loads((tmp_path / "fit.json").read_text())["x"] == found.x.tolist()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_ctrl_c_keeps_the_best_and_a_checkpoint_goes_on_with_the_same_numbers(tmp_path):
     whole = ident.fit(drop(1e-5))
     lines = []

@@ -110,7 +110,7 @@ _PLACES = {
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=pytest.mark.slow if n in ("impact", "staged") else pytest.mark.long) for n in LAWS]
+    "name", [pytest.param(n, marks=pytest.mark.slow if n == "impact" else pytest.mark.long) for n in LAWS]
 )
 def test_derivatives_through_several_bounces(name):
     law, words = LAWS[name]

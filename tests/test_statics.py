@@ -76,7 +76,7 @@ def test_frequency_response_of_a_compound_pendulum():
     np.testing.assert_allclose(linear.frequency_response("push", "pin.spin", frequencies), expected, rtol=1e-9)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_derivative_of_a_frequency_by_mass():
     system = mb.assemble(mb.library.pendulum(length=L, mass=M, inertia=(J, J, J), angle=0.0))
 
