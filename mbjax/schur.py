@@ -7,8 +7,6 @@ shifted by 1e-10 and the solution refined, at most five times. Measured on the N
 at the flat pose at rtol 1e-12; refining at every pose cost 1.6 times the whole simulation of P1's slider-crank.
 """
 
-import functools
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -63,15 +61,22 @@ class Factor(eqx.Module):
     lower: jax.Array  # (blocks, size, size) blocks below the diagonal; that of block 0 is zero
 
 
-def factorise(layout, whitened, shift=0.0):
-    """The Cholesky factor of S, scaled to a unit diagonal and shifted; NaN where S is singular and the shift is 0."""
+def _scaled(layout, whitened):
+    """Products of the slots of each body, the diagonal blocks of S scaled to a unit diagonal, and the scale."""
     pairs = _padded(jnp.einsum("nkc,nlc->nkl", whitened.slots, whitened.slots).reshape(-1))
     size = layout.size
     extra = whitened.extra.reshape(layout.blocks, size)
     diagonal = pairs[layout.diagonal[0]] + pairs[layout.diagonal[1]] + extra[:, :, None] * np.eye(size)
     square = jnp.diagonal(diagonal, axis1=-2, axis2=-1)
     scale = jax.lax.rsqrt(jnp.where(square > 0, square, 1.0))
-    diagonal = diagonal * scale[:, :, None] * scale[:, None, :] + shift * np.eye(size)
+    return pairs, diagonal * scale[:, :, None] * scale[:, None, :], scale
+
+
+def factorise(layout, whitened, shift=0.0):
+    """The Cholesky factor of S, scaled to a unit diagonal and shifted; NaN where S is singular and the shift is 0."""
+    size = layout.size
+    pairs, diagonal, scale = _scaled(layout, whitened)
+    diagonal = diagonal + shift * np.eye(size)
     if layout.blocks == 1:
         return Factor(scale.reshape(-1), dense.cholesky(diagonal[0])[None], jnp.zeros((1, 0, 0)))
     below = (pairs[layout.lower[0]] + pairs[layout.lower[1]]) * scale[1:, :, None] * scale[:-1, None, :]
@@ -114,32 +119,76 @@ def back_substitute(layout, factor, right):
 
 def solve(layout, whitened, right):
     """S^-1 right. Derivatives of any order reuse the factorisation."""
+
+    @jax.custom_jvp
+    def solved(whitened, right):
+        factor, half = _factorise_with(layout, whitened, right)
+        return _finish(layout, whitened, factor, right, half), factor
+
+    @solved.defjvp
+    def _(primals, tangents):
+        whitened, right = primals
+        solution, factor = solved(whitened, right)
+        changed = jax.jvp(lambda w: multiply(layout, w, solution), (whitened,), (tangents[0],))[1]
+        rate = _linear(layout, whitened, jax.lax.stop_gradient(factor), tangents[1] - changed)
+        return (solution, factor), (rate, jax.tree.map(jnp.zeros_like, factor))
+
+    return solved(whitened, right)[0]
+
+
+def _linear(layout, whitened, factor, right):
+    """S^-1 right with a factor at hand."""
     frozen = jax.lax.stop_gradient(whitened)
-    factor = factorise(layout, frozen)
+    return jax.lax.custom_linear_solve(
+        lambda lam: multiply(layout, whitened, lam),
+        right,
+        lambda _, b: _finish(layout, frozen, factor, b),
+        symmetric=True,
+    )
+
+
+def _factorise_with(layout, whitened, right):
+    """The factor, and L^-1 of the scaled right side (None along chains).
+
+    The right side rides along as one more row of the matrix: what a Cholesky factorisation writes there is L^-1 right,
+    which saves a call of the linear algebra library. The corner is large enough never to be a bad pivot.
+    """
+    if layout.blocks > 1:
+        return factorise(layout, whitened), None
+    _, matrix, scale = _scaled(layout, whitened)
+    scale = scale.reshape(-1)
+    row = right * scale
+    corner = 1e20 * (1.0 + jnp.sum(row * row))
+    last = jnp.append(row, corner)[None]
+    bordered = jnp.concatenate([jnp.pad(matrix[0], ((0, 0), (0, 1))), last])
+    root = dense.cholesky(bordered)
+    return Factor(scale, root[None, :-1, :-1], jnp.zeros((1, 0, 0))), root[-1, :-1]
+
+
+def _finish(layout, whitened, factor, right, half=None):
+    """S^-1 right; refined where a pivot is small."""
     pivots = jnp.diagonal(factor.diagonal, axis1=-2, axis2=-1)
     singular = ~(jnp.min(pivots, initial=1.0) > _SMALL_PIVOT)
 
-    def product(lam):
-        return multiply(layout, whitened, lam)
-
-    def refined(matvec, b):
-        allowed = _REFINED * jnp.max(jnp.abs(b))
+    def refined(right):
+        allowed = _REFINED * jnp.max(jnp.abs(right))
 
         def better(carry):
             x, _, k = carry
-            rest = b - matvec(x)
+            rest = right - multiply(layout, whitened, x)
             # Made anew in each of the few rounds: kept outside the loop it would cost every ordinary pose.
-            shifted = factorise(layout, frozen, SHIFT)
+            shifted = factorise(layout, whitened, SHIFT)
             return x + back_substitute(layout, shifted, rest), jnp.max(jnp.abs(rest)), k + 1
 
         def unfinished(carry):
             _, size, k = carry
             return singular & (size > allowed) & (k <= _MOST_REFINEMENTS)
 
-        return jax.lax.while_loop(unfinished, better, (jnp.zeros_like(b), jnp.array(jnp.inf), 0))[0]
+        return jax.lax.while_loop(unfinished, better, (jnp.zeros_like(right), jnp.array(jnp.inf), 0))[0]
 
-    def careful(matvec, b):
-        plain = functools.partial(back_substitute, layout, factor)
-        return jax.lax.cond(singular, functools.partial(refined, matvec), plain, b)
+    def plain(right):
+        if half is None:
+            return back_substitute(layout, factor, right)
+        return dense.backward(factor.diagonal[0], half) * factor.scale
 
-    return jax.lax.custom_linear_solve(product, right, careful, symmetric=True)
+    return jax.lax.cond(singular, refined, plain, right)
