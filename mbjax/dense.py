@@ -52,6 +52,26 @@ def cholesky(matrix):
     return jnp.linalg.cholesky(matrix, symmetrize_input=False)
 
 
+@jax.custom_jvp
+def cholesky_with(matrix, right):
+    """The lower factor and factor^-1 right from one factorisation. Derivatives are those by `right` alone.
+
+    The right side rides along as one more row of the matrix: what a Cholesky factorisation writes there is
+    factor^-1 right, which saves a call of the linear algebra library. The corner is large enough never to be a bad
+    pivot, and nothing else depends on it.
+    """
+    corner = 1e20 * (1.0 + jnp.sum(right * right))
+    bordered = jnp.concatenate([jnp.pad(matrix, ((0, 0), (0, 1))), jnp.append(right, corner)[None]])
+    root = cholesky(bordered)
+    return root[:-1, :-1], root[-1, :-1]
+
+
+@cholesky_with.defjvp
+def _(primals, tangents):
+    root, half = cholesky_with(*primals)
+    return (root, half), (jnp.zeros_like(root), forward(root, tangents[1]))
+
+
 _forward = _lane_by_lane(functools.partial(jsl.solve_triangular, lower=True), columns=True)
 _backward = _lane_by_lane(functools.partial(jsl.solve_triangular, lower=True, trans=1), columns=True)
 

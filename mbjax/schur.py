@@ -35,7 +35,7 @@ def gather_slots(layout, jacobian):
 
 def to_rows(layout, whitened, twist):
     """J M^-1/2 x for a whitened twist (bodies, 6): one number per solver row."""
-    products = jnp.einsum("nkc,nc->nk", whitened.slots, twist).reshape(-1)
+    products = (whitened.slots * twist[:, None, :]).sum(-1).reshape(-1)
     return jnp.sum(_padded(products)[layout.row_slots], axis=-1)
 
 
@@ -61,22 +61,21 @@ class Factor(eqx.Module):
     lower: jax.Array  # (blocks, size, size) blocks below the diagonal; that of block 0 is zero
 
 
-def _scaled(layout, whitened):
-    """Products of the slots of each body, the diagonal blocks of S scaled to a unit diagonal, and the scale."""
+def _scaled(layout, whitened, shift):
+    """Products of the slots of each body, the diagonal blocks of S scaled to a unit diagonal and shifted, the scale."""
     pairs = _padded(jnp.einsum("nkc,nlc->nkl", whitened.slots, whitened.slots).reshape(-1))
     size = layout.size
     extra = whitened.extra.reshape(layout.blocks, size)
     diagonal = pairs[layout.diagonal[0]] + pairs[layout.diagonal[1]] + extra[:, :, None] * np.eye(size)
     square = jnp.diagonal(diagonal, axis1=-2, axis2=-1)
     scale = jax.lax.rsqrt(jnp.where(square > 0, square, 1.0))
-    return pairs, diagonal * scale[:, :, None] * scale[:, None, :], scale
+    return pairs, diagonal * scale[:, :, None] * scale[:, None, :] + shift * np.eye(size), scale
 
 
 def factorise(layout, whitened, shift=0.0):
     """The Cholesky factor of S, scaled to a unit diagonal and shifted; NaN where S is singular and the shift is 0."""
     size = layout.size
-    pairs, diagonal, scale = _scaled(layout, whitened)
-    diagonal = diagonal + shift * np.eye(size)
+    pairs, diagonal, scale = _scaled(layout, whitened, shift)
     if layout.blocks == 1:
         return Factor(scale.reshape(-1), dense.cholesky(diagonal[0])[None], jnp.zeros((1, 0, 0)))
     below = (pairs[layout.lower[0]] + pairs[layout.lower[1]]) * scale[1:, :, None] * scale[:-1, None, :]
@@ -122,7 +121,7 @@ def solve(layout, whitened, right):
 
     @jax.custom_jvp
     def solved(whitened, right):
-        factor, half = _factorise_with(layout, whitened, right)
+        factor, half = factorise_with(layout, whitened, right)
         return _finish(layout, whitened, factor, right, half), factor
 
     @solved.defjvp
@@ -147,22 +146,21 @@ def _linear(layout, whitened, factor, right):
     )
 
 
-def _factorise_with(layout, whitened, right):
-    """The factor, and L^-1 of the scaled right side (None along chains).
-
-    The right side rides along as one more row of the matrix: what a Cholesky factorisation writes there is L^-1 right,
-    which saves a call of the linear algebra library. The corner is large enough never to be a bad pivot.
-    """
+def factorise_with(layout, whitened, right, shift=0.0):
+    """The factor, and L^-1 of the scaled right side (None along chains) for `second_half`."""
     if layout.blocks > 1:
-        return factorise(layout, whitened), None
-    _, matrix, scale = _scaled(layout, whitened)
+        return factorise(layout, whitened, shift), None
+    _, matrix, scale = _scaled(layout, whitened, shift)
     scale = scale.reshape(-1)
-    row = right * scale
-    corner = 1e20 * (1.0 + jnp.sum(row * row))
-    last = jnp.append(row, corner)[None]
-    bordered = jnp.concatenate([jnp.pad(matrix[0], ((0, 0), (0, 1))), last])
-    root = dense.cholesky(bordered)
-    return Factor(scale, root[None, :-1, :-1], jnp.zeros((1, 0, 0))), root[-1, :-1]
+    root, half = dense.cholesky_with(matrix[0], right * scale)
+    return Factor(scale, root[None], jnp.zeros((1, 0, 0))), half
+
+
+def second_half(layout, factor, right, half):
+    """What `factorise_with` has begun: S^-1 right with the factor as it is."""
+    if half is None:
+        return back_substitute(layout, factor, right)
+    return dense.backward(factor.diagonal[0], half) * factor.scale
 
 
 def _finish(layout, whitened, factor, right, half=None):
@@ -186,9 +184,4 @@ def _finish(layout, whitened, factor, right, half=None):
 
         return jax.lax.while_loop(unfinished, better, (jnp.zeros_like(right), jnp.array(jnp.inf), 0))[0]
 
-    def plain(right):
-        if half is None:
-            return back_substitute(layout, factor, right)
-        return dense.backward(factor.diagonal[0], half) * factor.scale
-
-    return jax.lax.cond(singular, refined, plain, right)
+    return jax.lax.cond(singular, refined, lambda right: second_half(layout, factor, right, half), right)

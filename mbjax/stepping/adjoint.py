@@ -224,21 +224,39 @@ def _joint(config, leaves, settings, ts, knots, seeds):
         end, shortened = loop.aim(progress, ts, knots)
         inexact, exact = eqx.partition(moment, eqx.is_inexact_array)
 
-        def step(model_moving, inexact):
+        def attempt(model_moving, inexact):
             model = eqx.combine(model_moving, model_fixed)
-            new, outcome = loop.advance(method, model, eqx.combine(inexact, exact), progress.t, end, progress.jumped)
-            inexact, exact_ = eqx.partition(new, eqx.is_inexact_array)
-            return (inexact, outcome.error), (exact_, jax.lax.stop_gradient(outcome))
+            tried = loop.attempt(method, model, eqx.combine(inexact, exact), progress.t, end, progress.jumped)
+            return eqx.partition(tried, eqx.is_inexact_array)
 
-        (new, _), (rest, outcome), (new_dot, error_dot) = both(step, (model_moving, inexact), (model_dot, moment_dot))
-        new, error = eqx.combine(new, rest), outcome.error
-        finite = jnp.all(jnp.isfinite(new.y)) & jnp.all(jnp.isfinite(error)) & jnp.all(jnp.isfinite(error_dot))
+        moving, rest, tried_dot = both(attempt, (model_moving, inexact), (model_dot, moment_dot))
+        tried = eqx.combine(moving, rest)
+        error, good = tried.error, None
+        fine = tried.ok & tried.finite() & jnp.all(jnp.isfinite(tried_dot.error))
         if isinstance(method.steps, Adaptive):
-            of_motion = norm(error, moment.y, new.y)
+            of_motion = norm(error, moment.y, tried.y)
             stretch = jnp.maximum(progress.usual / (end - progress.t), 1.0)
-            of_tangents = norm.of_tangents(error_dot, moment_dot.y, new_dot.y, moment.y, new.y, relative, stretch)
+            of_tangents = norm.of_tangents(
+                tried_dot.error, moment_dot.y, tried_dot.y, moment.y, tried.y, relative, stretch
+            )
             error = jnp.maximum(of_motion, of_tangents)
-        verdict = loop.judge(method, progress, end, shortened, outcome, error, finite, moment.y, new.y)
+            good = fine & (error < 1)
+
+        def finish(model_moving, inexact, moving):
+            model = eqx.combine(model_moving, model_fixed)
+            before, tried = eqx.combine(inexact, exact), eqx.combine(moving, rest)
+            new, outcome = loop.finish(method, model, before, tried, progress.t, end)
+            inexact_, exact_ = eqx.partition(new, eqx.is_inexact_array)
+            return inexact_, (exact_, jax.lax.stop_gradient(outcome))
+
+        new, (new_exact, outcome), new_dot = loop.finish_if(
+            good,
+            lambda: both(finish, (model_moving, inexact, moving), (model_dot, moment_dot, tried_dot)),
+            (inexact, (exact, loop.uneventful()), moment_dot),
+        )
+        new = eqx.combine(new, new_exact)
+        fine = fine & jnp.all(jnp.isfinite(new.y))
+        verdict = loop.judge(method, progress, end, shortened, outcome, error, fine, moment.y, new.y)
         on_output, _ = loop.landed(progress, end, ts, knots)
         row = jnp.minimum(progress.output, ts.shape[0] - 1)
         rows_dot = loop.write_row(rows_dot, row, verdict.keep & on_output, (new_dot.y, new_dot.memory))

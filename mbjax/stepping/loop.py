@@ -59,14 +59,29 @@ class Moment(eqx.Module):
     log: Log | None
 
 
-class Outcome(eqx.Module):
-    """How a step went."""
+class Attempt(eqx.Module):
+    """A step of the solver, before anything is done about constraints and contacts."""
 
+    y: jax.Array
+    solver_state: object
     error: jax.Array  # estimate, like y
     ok: jax.Array  # () whether the solver found its stages
+
+    def finite(self):
+        return jnp.all(jnp.isfinite(self.y)) & jnp.all(jnp.isfinite(self.error))
+
+
+class Outcome(eqx.Module):
+    """What the end of a step brought."""
+
     fraction: jax.Array  # () of the step, where a switch wants it to end; 1 to keep it
     switched: jax.Array  # () whether a contact point switched
     touched: jax.Array  # () whether one touched
+
+
+def uneventful():
+    no = jnp.array(False)
+    return Outcome(jnp.ones(()), no, no)
 
 
 def begin(method, model, y, memory, t):
@@ -89,7 +104,12 @@ def _normal_forces(method, model, y, memory, t):
 
 
 def advance(method, model, moment, t0, t1, jumped):
-    """One step from t0 to t1, the projection after it and the switches at its end: the new moment and its `Outcome`."""
+    """One step from t0 to t1 that is known to be kept: the new moment and its `Outcome`."""
+    return finish(method, model, moment, attempt(method, model, moment, t0, t1, jumped), t0, t1)
+
+
+def attempt(method, model, moment, t0, t1, jumped):
+    """The solver's step from t0 to t1."""
     args = (model, moment.memory)
     if explicit.is_explicit(method.solver):
         y, error = explicit.explicit_step(method.solver.tableau, method.flow, t0, t1, moment.y, args)
@@ -102,22 +122,29 @@ def advance(method, model, moment, t0, t1, jumped):
             method.terms, t0, t1, moment.y, args, moment.solver_state, jumped
         )
         ok = result == diffrax.RESULTS.successful
-    if error is None:
-        error = jnp.zeros_like(y)
-    structure = method.structure
+    return Attempt(y, state, jnp.zeros_like(y) if error is None else error, ok)
+
+
+def finish(method, model, moment, tried, t0, t1):
+    """The projection after a step and the switches at its end: the new moment and its `Outcome`."""
+    structure, y = method.structure, tried.y
     nq, nv, *_ = sizes(structure)
     q, v = method.stabilisation.correct(structure, model, *unpack(structure, y), t1)
     y = jnp.concatenate([*flatten(q, v), y[nq + nv :]])
     moving = motion(model, q, v)
     spin = unwrap(spins(structure, model, moving), moment.memory.spin)
     if not structure.points:
-        no = jnp.array(False)
-        return Moment(y, Memory(spin, moment.memory.points), state, None), Outcome(error, ok, jnp.ones(()), no, no)
+        return Moment(y, Memory(spin, moment.memory.points), tried.solver_state, None), uneventful()
     end = switches.switch(method, model, moment, y, spin, moving, t0, t1)
     log = moment.log
     if method.events:
         log = record(log, end.happening, _normal_forces(method, model, end.y, end.memory, t1), t0, t1)
-    return Moment(end.y, end.memory, state, log), Outcome(error, ok, end.fraction, end.any, end.touched)
+    return Moment(end.y, end.memory, tried.solver_state, log), Outcome(end.fraction, end.any, end.touched)
+
+
+def finish_if(good, finish, otherwise):
+    """`finish()`, or `otherwise` (of the same form) after a step that will be rejected anyway; `good` None: always."""
+    return finish() if good is None else jax.lax.cond(good, finish, lambda: otherwise)
 
 
 class Progress(eqx.Module):
@@ -216,27 +243,26 @@ class Verdict(eqx.Module):
     limit: jax.Array  # s
 
 
-def judge(method, progress, end, shortened, outcome, error, finite, y0, y1):
+def judge(method, progress, end, shortened, outcome, error, fine, y0, y1):
     """Accept or reject, and propose the next step. `error` is the scalar error over tolerance (or, for a controller
-    of the user, the error estimate itself). A step that is good but ends beyond a switch is rejected without a word
-    to the controller."""
-    done, ok = progress, outcome.ok
+    of the user, the error estimate itself); `fine` says that the solver succeeded and all is finite. A step that is
+    good but ends beyond a switch is rejected without a word to the controller."""
+    done = progress
     if not method.adaptive:
-        keep, step, state = finite & ok, done.step, None
+        keep, step, state = fine, done.step, None
         result = jnp.where(keep, SUCCESS, NOT_FINITE)
     else:
         order = method.solver.error_order(method.terms)
+        error = jnp.where(fine, error, jnp.inf)
         if isinstance(method.steps, Adaptive):
-            error = jnp.where(finite & ok, error, jnp.inf)
             keep, _, following, _, state, _ = _pid(method).adapt_step_size(
                 done.t, end, jnp.zeros(()), jnp.zeros(()), None, error, order, done.controller
             )
         else:
-            error = jnp.where(finite & ok, error, jnp.inf)
             keep, _, following, _, state, _ = _pid(method).adapt_step_size(
                 done.t, end, y0, y1, None, error, order, done.controller
             )
-        keep = keep & finite & ok
+        keep = keep & fine
         step = following - jnp.where(keep, end, done.t)
         # A step that was cut short to land somewhere says nothing against the longer one that was proposed.
         step = jnp.where(keep & shortened, jnp.maximum(step, done.step), step)
@@ -326,12 +352,16 @@ def integrate(method, model, y0, memory, ts, knots, *, record=False):
     def body(carry):
         moment, progress, outputs, ends = carry
         end, shortened = aim(progress, ts, knots)
-        new, outcome = advance(method, model, moment, progress.t, end, progress.jumped)
-        error = outcome.error
-        finite = jnp.all(jnp.isfinite(new.y)) & jnp.all(jnp.isfinite(error))
+        tried = attempt(method, model, moment, progress.t, end, progress.jumped)
+        error, fine, good = tried.error, tried.ok & tried.finite(), None
         if isinstance(method.steps, Adaptive):
-            error = norm(error, moment.y, new.y)
-        verdict = judge(method, progress, end, shortened, outcome, error, finite, moment.y, new.y)
+            error = norm(error, moment.y, tried.y)
+            good = fine & (error < 1)
+        new, outcome = finish_if(
+            good, lambda: finish(method, model, moment, tried, progress.t, end), (moment, uneventful())
+        )
+        fine = fine & jnp.all(jnp.isfinite(new.y))
+        verdict = judge(method, progress, end, shortened, outcome, error, fine, moment.y, new.y)
         on_output, _ = landed(progress, end, ts, knots)
         row = jnp.minimum(progress.output, ts.shape[0] - 1)
         outputs = write_row(outputs, row, verdict.keep & on_output, (new.y, new.memory))

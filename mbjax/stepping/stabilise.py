@@ -46,8 +46,9 @@ class Projection(AbstractStabilisation):
         rows = rows_at(structure, model, moving, t)
         whitened, roots = whiten(structure, model, moving, rows)
         # What the frozen factor leaves out of the derivative points along the rows, where the second correction acts.
-        factor = schur.factorise(layout, jax.lax.stop_gradient(whitened), schur.SHIFT)
-        lam = schur.back_substitute(layout, factor, in_solver_order(structure, rows.residual))
+        miss = in_solver_order(structure, rows.residual)
+        factor, half = schur.factorise_with(layout, jax.lax.stop_gradient(whitened), miss, schur.SHIFT)
+        lam = schur.second_half(layout, factor, miss, half)
         step = unwhiten(structure, model, roots, -schur.to_bodies(layout, whitened, lam))
         q = displace(q, Rates(*step))
         moving = motion(model, q, v)
