@@ -14,7 +14,9 @@ class Parameter:
 
     `start` None takes the mechanism's own number. `scale` "log" fits the logarithm, which is right for stiffness,
     viscosity and whatever else may be off by a factor; bounds must then be positive. `prior` is (mean, standard
-    deviation) of a normal distribution of the value (of its logarithm with scale "log").
+    deviation) of a normal distribution of the value (of its logarithm with scale "log"). `experiments` names the
+    experiments that feel it, where it is not the same in all (a temperature, the zero of an encoder); elsewhere the
+    mechanism's own number stays.
     """
 
     name: str
@@ -25,10 +27,13 @@ class Parameter:
     scale: str = "linear"
     unit: str = ""
     prior: tuple[float, float] | None = None
+    experiments: tuple[str, ...] | None = None
 
     def __post_init__(self):
         paths = (self.paths,) if isinstance(self.paths, str) else tuple(self.paths)
         object.__setattr__(self, "paths", paths)
+        if self.experiments is not None:
+            object.__setattr__(self, "experiments", tuple(self.experiments))
         if not paths:
             raise ValueError(f"Parameter `{self.name}`: give at least one path.")
         if self.scale not in SCALES:
@@ -43,6 +48,10 @@ class Parameter:
             self.check_start(self.start)
         if self.prior is not None and not self.prior[1] > 0:
             raise ValueError(f"Parameter `{self.name}`: the prior's deviation {self.prior[1]:g} must be positive.")
+
+    def felt_in(self, experiment):
+        """Whether it is a parameter of that experiment."""
+        return self.experiments is None or experiment in self.experiments
 
     def check_start(self, value):
         if not self.lower <= value <= self.upper:

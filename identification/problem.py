@@ -1,5 +1,7 @@
 """A fit stated: mechanism, parameters, experiments. It answers predictions, whitened residuals and their Jacobian."""
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 
 import mbjax as mb
@@ -39,12 +41,18 @@ class Problem:
             twice = [n for k, n in enumerate(names) if n in names[:k]]
             if twice:
                 raise StudyError(f"Problem: two {what}s are called `{twice[0]}`.")
-        owner = {}
+        owner, known = {}, [e.name for e in self.experiments]
         for p in self.parameters:
+            for name in p.experiments or ():
+                if name not in known:
+                    raise StudyError(
+                        f"Parameter `{p.name}`: there is no experiment `{name}`. Known: {', '.join(known)}."
+                    )
             for path in p.paths:
-                if path in owner:
-                    raise StudyError(f"Parameters `{owner[path]}` and `{p.name}` both set `{path}`.")
-                owner[path] = p.name
+                for e in filter(p.felt_in, (e.name for e in self.experiments)):
+                    if (path, e) in owner:
+                        raise StudyError(f"Parameters `{owner[path, e]}` and `{p.name}` both set `{path}`.")
+                    owner[path, e] = p.name
 
     def _start_of(self, parameter):
         value = np.asarray(self.mechanism.value(parameter.paths[0]))
@@ -59,14 +67,23 @@ class Problem:
         parameter.check_start(start)
         return start
 
-    def values(self, u):
-        """Values of the parameters by path."""
-        outward = self.space.outward(u)
-        return {path: outward[k] for k, p in enumerate(self.parameters) for path in p.paths}
+    def felt_in(self, experiment=None):
+        """Which parameters an experiment feels (parameters,); by default those that all of them share."""
+        return np.array([p.felt_in(experiment) for p in self.parameters])
 
-    def fitted_mechanism(self, u):
-        """The mechanism with the values at `u`."""
-        return self.mechanism.with_values({k: float(v) for k, v in self.values(np.asarray(u, dtype=float)).items()})
+    def with_values(self, mechanism, u, felt):
+        """`mechanism` with the values at `u` of those parameters that are `felt`; traceable."""
+        outward, found = self.space.outward(u), {}
+        for k, p in enumerate(self.parameters):
+            for path in p.paths:
+                before = found.get(path, mechanism.value(path))
+                found[path] = outward[k] if p.experiments is None else jnp.where(felt[k], outward[k], before)
+        return mechanism.with_values(found)
+
+    def fitted_mechanism(self, u, experiment=None):
+        """The mechanism with the values at `u`, those of one experiment alone only if it is named."""
+        mechanism = self.with_values(self.mechanism, np.asarray(u, dtype=float), self.felt_in(experiment))
+        return jax.tree.map(np.asarray, mechanism)
 
     def digests(self):
         """What tells these data from others."""

@@ -37,6 +37,7 @@ class _Run:
 
     def __init__(self, problem, experiment):
         self.problem, self.experiment = problem, experiment
+        self.felt = problem.felt_in(experiment.name)
         self.times = experiment.times
         self.measured = experiment.measured
         self.kept = np.isfinite(self.measured)
@@ -118,15 +119,15 @@ class _Motion(_Run):
         return self._start(jnp.asarray(u), self.times[0], self.numbers)
 
     def _start(self, u, t0, numbers):
-        mechanism, positions, speeds = numbers
-        system = self.system.bind(mechanism.with_values(self.problem.values(u)))
+        mechanism, positions, speeds, felt = numbers
+        system = self.system.bind(self.problem.with_values(mechanism, u, felt))
         return system, mb.initial_state(system, positions=positions, speeds=speeds, t0=t0)
 
     @property
     def numbers(self):
         """What sets this run apart from others of its group."""
         e = self.experiment
-        return self.mechanism, e.positions or {}, e.speeds or {}
+        return self.mechanism, e.positions or {}, e.speeds or {}, self.felt
 
     def _prediction(self, u, ts):
         return self.predicted(u, ts, self.numbers)
@@ -208,4 +209,4 @@ class _Rig(_Run):
 
     def _prediction(self, u, ts):
         del ts  # the rows are cycles, not times: a horizon leaves none out
-        return self.experiment.predict(self.problem.mechanism.with_values(self.problem.values(u)))
+        return self.experiment.predict(self.problem.with_values(self.problem.mechanism, u, self.felt))

@@ -19,7 +19,7 @@ from .problem import Problem
 from .recording import read_recording, read_table
 
 _TOP = ("model", "parameters", "experiments", "fit")
-_PARAMETER = ("path", "paths", "start", "lower", "upper", "scale", "prior")
+_PARAMETER = ("path", "paths", "start", "lower", "upper", "scale", "prior", "experiments")
 _EXPERIMENT = ("file", "time", "time_offset", "validation", "channels", "positions", "speeds", "model", "inputs")
 _BUSHING_TEST = ("file", "bushing", "deflection", "amplitude", "frequency", "phase", "mean", "validation", "channels")
 _CHANNEL = ("column", "unit", "sigma", "offset")
@@ -111,7 +111,10 @@ def _parameter(name, table, mechanism, faults):
     if None in numbers.values() or (prior is not None and None in prior):
         return None
     try:
-        return Parameter(name, tuple(paths), scale=table.get("scale", "linear"), unit=unit, prior=prior, **numbers)
+        return Parameter(
+            name, tuple(paths), scale=table.get("scale", "linear"), unit=unit, prior=prior,
+            experiments=table.get("experiments"), **numbers,
+        )  # fmt: skip
     except ValueError as error:
         return faults.add(where, str(error))
 

@@ -63,6 +63,25 @@ def test_motor_with_rotor_behind_a_gear_feels_the_reflected_inertia():
     assert_balanced(trajectory)
 
 
+def test_a_gear_keeps_its_share_of_the_torque_in_both_directions_of_power():
+    motor = mb.Motor("motor", "pin", "spin", Constant(0.3), gear=6.0, torque_constant=0.5, loss=0.2, loss_speed=1e-4)
+    for speed, share in ((2.0, 0.8), (-9.0, 1.2)):
+        trajectory = run(wheel(motor, speed=speed), [0, 0.1])
+        gained = float(trajectory["pin.spin_rate"][-1]) - speed
+        np.testing.assert_allclose(gained, share * 6 * 0.5 * 0.3 / 0.05 * 0.1, rtol=1e-6)
+        assert float(trajectory["energy.dissipated"][-1]) > 0
+        assert_balanced(trajectory)
+
+
+def test_slow_motion_meets_breakaway_friction():
+    for speed, torque in ((0.01, 0.15), (10.0, 0.1)):
+        drag = mb.JointFriction("drag", "pin", "spin", dry=0.1, speed=1e-5, breakaway=0.05, stribeck_speed=1.0)
+        trajectory = run(wheel(drag, speed=speed), [0, 1e-3])
+        slowed = speed - float(trajectory["pin.spin_rate"][-1])
+        np.testing.assert_allclose(slowed, torque / 0.05 * 1e-3, rtol=1e-3)
+        assert_balanced(trajectory)
+
+
 @pytest.mark.slow
 def test_two_rotors_on_a_double_pendulum_match_lagrange():
     """Reflected inertias I_k on relative angles: M + I_1 e1 e1^T + I_2 (e2 - e1)(e2 - e1)^T in absolute angles."""

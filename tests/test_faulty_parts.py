@@ -41,6 +41,9 @@ FAULTY_CODE = {
     "friction negative": (lambda: mb.JointFriction("f", "pin", "spin", viscous=-1), ["`f`", "viscous -1"]),
     "friction shape": (lambda: mb.JointFriction("f", "pin", "spin", shape="sign"), ["`f`", "'sign'"]),
     "rotor negative": (lambda: mb.Motor("m", "pin", rotor_inertia=-1), ["`m`", "rotor_inertia -1"]),
+    "gear loss": (lambda: mb.Motor("m", "pin", loss=1.5), ["`m`", "loss 1.5"]),
+    "loss speed": (lambda: mb.Motor("m", "pin", loss_speed=0), ["`m`", "loss_speed 0"]),
+    "stribeck speed": (lambda: mb.JointFriction("f", "pin", "spin", stribeck_speed=0), ["`f`", "stribeck_speed 0"]),
     "force kind": (
         lambda: mb.AppliedForce("f", "a", signal.Constant(1), (0, 0, 1), kind="moment"), ["`f`", "'moment'"],
     ),

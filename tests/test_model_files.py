@@ -42,8 +42,8 @@ ELEMENTS = {
     element.JointSpring: element.JointSpring("e", "pin", "spin", SPRING),
     element.AppliedForce: element.AppliedForce("e", "a", signal.Constant(ODD), (0, 1, 0), kind="torque", axes="body"),
     element.JointForce: element.JointForce("e", "pin", "axial", signal.Constant(ODD)),
-    element.JointFriction: element.JointFriction("e", "pin", "spin", ODD, 1 / 3, 1 / 7, "arctan"),
-    element.Motor: element.Motor("e", "pin", torque=signal.Constant(ODD), gear=1 / 3, rotor_inertia=1 / 7),
+    element.JointFriction: element.JointFriction("e", "pin", "spin", ODD, 1 / 3, 1 / 7, "arctan", 1 / 9, ODD),
+    element.Motor: element.Motor("e", "pin", "spin", signal.Constant(ODD), 1 / 3, 1 / 7, 1 / 9, 1 / 11, 1 / 13),
 }
 
 

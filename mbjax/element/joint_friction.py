@@ -10,10 +10,11 @@ from .base import AbstractElement, AbstractLoad, JointSite, joint_site
 
 
 class JointFriction(AbstractElement):
-    """Friction on a joint coordinate: -(viscous rate + dry s(rate / speed)).
+    """Friction on a joint coordinate: -(viscous rate + (dry + breakaway exp(-(rate / stribeck_speed)^2)) s(rate / speed)).
 
     s is tanh or (2/pi) arctan: both tend to the sign as `speed` -> 0 and have a finite slope at rest, so there is no
-    true sticking: a loaded joint creeps at a fraction of `speed`. `dry` is a constant force or torque; it does not
+    true sticking: a loaded joint creeps at a fraction of `speed`. `breakaway` is what slow motion adds to `dry`
+    (Stribeck; choose `speed` well below `stribeck_speed`). `dry` is a constant force or torque; it does not
     follow the reaction in the joint.
     """
 
@@ -24,13 +25,17 @@ class JointFriction(AbstractElement):
     dry: np.ndarray = eqx.field(converter=number, default=0.0)  # N or N m
     speed: np.ndarray = eqx.field(converter=number, default=1e-2)  # m/s or rad/s
     shape: Literal["tanh", "arctan"] = eqx.field(static=True, default="tanh")
+    breakaway: np.ndarray = eqx.field(converter=number, default=0.0)  # N or N m
+    stribeck_speed: np.ndarray = eqx.field(converter=number, default=1e-1)  # m/s or rad/s
 
     def __check_init__(self):
         if self.shape not in ("tanh", "arctan"):
             raise ValueError(f"JointFriction `{self.name}`: shape {self.shape!r}; choose `tanh` or `arctan`.")
-        if is_concrete(self.speed) and not self.speed > 0:
-            raise ValueError(f"JointFriction `{self.name}`: speed {float(self.speed):g} must be positive.")
-        for label in ("viscous", "dry"):
+        for label in ("speed", "stribeck_speed"):
+            value = getattr(self, label)
+            if is_concrete(value) and not value > 0:
+                raise ValueError(f"JointFriction `{self.name}`: {label} {float(value):g} must be positive.")
+        for label in ("viscous", "dry", "breakaway"):
             value = getattr(self, label)
             if is_concrete(value) and value < 0:
                 raise ValueError(f"JointFriction `{self.name}`: {label} {float(value):g} would drive the joint.")
@@ -40,7 +45,8 @@ class JointFriction(AbstractElement):
 
     def bind(self, places):
         site = joint_site(places, self.connection, self.coordinate)
-        return _Drag(site, *(jnp.asarray(x) for x in (self.viscous, self.dry, self.speed)), self.shape)
+        numbers = (self.viscous, self.dry, self.speed, self.breakaway, self.stribeck_speed)
+        return _Drag(site, *(jnp.asarray(x) for x in numbers), self.shape)
 
     def knots(self):
         return np.zeros(0)
@@ -51,11 +57,14 @@ class _Drag(AbstractLoad):
     viscous: jax.Array
     dry: jax.Array
     speed: jax.Array
+    breakaway: jax.Array
+    stribeck_speed: jax.Array
     shape: str = eqx.field(static=True)
 
     def _force(self, rate):
         x = rate / self.speed
-        return self.viscous * rate + self.dry * (jnp.tanh(x) if self.shape == "tanh" else 2 / jnp.pi * jnp.arctan(x))
+        dry = self.dry + self.breakaway * jnp.exp(-((rate / self.stribeck_speed) ** 2))
+        return self.viscous * rate + dry * (jnp.tanh(x) if self.shape == "tanh" else 2 / jnp.pi * jnp.arctan(x))
 
     def wrenches(self, model, moving, memory, t):
         _, rate = self.site.value_and_rate(model, moving, memory)
