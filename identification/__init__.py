@@ -12,11 +12,23 @@ from .profile import Profile, profile, save_profiles
 from .recording import Recording, Table, read_csv, read_recording, read_table
 from .report import write_report
 from .result import FitResult
+from .sensor import (
+    Accelerometer,
+    Butterworth,
+    ChannelFrequencyClass,
+    ChannelSensor,
+    Unfiltered,
+    encoder,
+    gyroscope,
+    load_cell,
+    motor_current,
+)
 from .study import Study, load_study
 
 __all__ = [
-    "BushingTest", "Check", "Compared", "DataError", "Experiment", "FitResult", "Input", "Parameter", "Problem",
-    "Profile", "Recording", "Study", "StudyError", "Table", "Verdict", "bushing_holder", "check", "fit",
-    "growing_horizons", "load_study", "profile", "read_csv", "read_recording", "read_table", "save_profiles",
-    "write_report",
+    "Accelerometer", "BushingTest", "Butterworth", "ChannelFrequencyClass", "ChannelSensor", "Check", "Compared",
+    "DataError", "Experiment", "FitResult", "Input", "Parameter", "Problem", "Profile", "Recording", "Study",
+    "StudyError", "Table", "Unfiltered", "Verdict", "bushing_holder", "check", "encoder", "fit", "growing_horizons",
+    "gyroscope", "load_cell", "load_study", "motor_current", "profile", "read_csv", "read_recording", "read_table",
+    "save_profiles", "write_report",
 ]  # fmt: skip

@@ -9,18 +9,21 @@ import mbjax as mb
 from .errors import StudyError
 from .parameter import Space
 from .run import runs_of
+from .sensor.base import sensor_value, with_sensor_value
 
 
 class Problem:
     """What is to be fitted to what.
 
     `steps` is the integration's tolerance (default rtol 1e-8: noise of the integrator must stay below that of the
-    data). Everything a fitter needs: `residuals(u, horizon)` and `linearised(u, horizon)`, in the space `u` of the fit
+    data). `sensors` are what the rig measures with, by name: a `Compared` or a parameter's path may refer to them.
+    Everything a fitter needs: `residuals(u, horizon)` and `linearised(u, horizon)`, in the space `u` of the fit
     (logarithms, or values over the size of their start); a horizon (s after each start) leaves later samples out.
     """
 
-    def __init__(self, mechanism, parameters, experiments, *, steps=None, solver=None):
+    def __init__(self, mechanism, parameters, experiments, *, steps=None, solver=None, sensors=None):
         self.mechanism = mechanism
+        self.sensors = dict(sensors or {})
         self.parameters = tuple(parameters)
         self.experiments = tuple(experiments)
         self.steps = mb.Adaptive(rtol=1e-8) if steps is None else steps
@@ -37,6 +40,9 @@ class Problem:
             raise StudyError("Problem: nothing is to be fitted; give at least one parameter.")
         if not self.experiments:
             raise StudyError("Problem: there is nothing to fit to; give at least one experiment.")
+        for name in self.sensors:
+            if any(part.name == name for part in self.mechanism.parts):
+                raise StudyError(f"Problem: a sensor and a part of the mechanism are both called `{name}`.")
         for what, names in (("parameter", self.names), ("experiment", tuple(e.name for e in self.experiments))):
             twice = [n for k, n in enumerate(names) if n in names[:k]]
             if twice:
@@ -55,9 +61,9 @@ class Problem:
                     owner[path, e] = p.name
 
     def _start_of(self, parameter):
-        value = np.asarray(self.mechanism.value(parameter.paths[0]))
+        value = np.asarray(self._value(parameter.paths[0]))
         for path in parameter.paths:
-            shape = np.shape(self.mechanism.value(path))
+            shape = np.shape(self._value(path))
             if shape:
                 raise StudyError(
                     f"Parameter `{parameter.name}`: `{path}` is an array of shape {shape}; name one component, such as "
@@ -71,18 +77,29 @@ class Problem:
         """Which parameters an experiment feels (parameters,); by default those that all of them share."""
         return np.array([p.felt_in(experiment) for p in self.parameters])
 
+    def _value(self, path, mechanism=None):
+        """A number of the mechanism or of a sensor."""
+        name, _, field = path.partition(".")
+        if name in self.sensors:
+            return sensor_value(self.sensors[name], name, field)
+        return (self.mechanism if mechanism is None else mechanism).value(path)
+
     def with_values(self, mechanism, u, felt):
-        """`mechanism` with the values at `u` of those parameters that are `felt`; traceable."""
+        """`mechanism`, and the sensors by name, with the values at `u` of those parameters that are `felt`; traceable."""
         outward, found = self.space.outward(u), {}
         for k, p in enumerate(self.parameters):
             for path in p.paths:
-                before = found.get(path, mechanism.value(path))
+                before = found.get(path, self._value(path, mechanism))
                 found[path] = outward[k] if p.experiments is None else jnp.where(felt[k], outward[k], before)
-        return mechanism.with_values(found)
+        sensors = dict(self.sensors)
+        for path in [p for p in found if p.partition(".")[0] in sensors]:
+            name, _, field = path.partition(".")
+            sensors[name] = with_sensor_value(sensors[name], field, found.pop(path))
+        return mechanism.with_values(found), sensors
 
     def fitted_mechanism(self, u, experiment=None):
         """The mechanism with the values at `u`, those of one experiment alone only if it is named."""
-        mechanism = self.with_values(self.mechanism, np.asarray(u, dtype=float), self.felt_in(experiment))
+        mechanism, _ = self.with_values(self.mechanism, np.asarray(u, dtype=float), self.felt_in(experiment))
         return jax.tree.map(np.asarray, mechanism)
 
     def digests(self):

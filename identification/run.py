@@ -116,12 +116,13 @@ class _Motion(_Run):
 
     def start(self, u):
         """System and initial state at u."""
-        return self._start(jnp.asarray(u), self.times[0], self.numbers)
+        return self._start(jnp.asarray(u), self.times[0], self.numbers)[:2]
 
     def _start(self, u, t0, numbers):
         mechanism, positions, speeds, felt = numbers
-        system = self.system.bind(self.problem.with_values(mechanism, u, felt))
-        return system, mb.initial_state(system, positions=positions, speeds=speeds, t0=t0)
+        mechanism, sensors = self.problem.with_values(mechanism, u, felt)
+        system = self.system.bind(mechanism)
+        return system, mb.initial_state(system, positions=positions, speeds=speeds, t0=t0), sensors
 
     @property
     def numbers(self):
@@ -134,18 +135,28 @@ class _Motion(_Run):
 
     def predicted(self, u, ts, numbers):
         """Channels (times, channels) with the numbers of this run or of another one of its group."""
-        system, state = self._start(u, ts[0], numbers)
+        system, state, sensors = self._start(u, ts[0], numbers)
         steps, solver = self.problem.steps, self.problem.solver
         run = mb.simulate(system, state, ts, steps=steps, solver=solver, throw=False)
         wanted = jnp.isfinite(ts)
 
-        def held(rows):
-            """Rows that nobody asked for repeat the first one, so that nothing is made of NaN."""
-            return jnp.where(wanted.reshape(-1, *(1,) * (rows.ndim - 1)), rows, rows[:1])
+        last = jnp.sum(wanted) - 1
+        place = jnp.minimum(jnp.arange(ts.shape[0]), last)  # rows that nobody asked for repeat the last one
 
-        states = jax.tree.map(held, run.states)
-        quiet = mb.Trajectory(run.system, jnp.where(wanted, ts, ts[0]), states, run.result, run.statistics)
-        return jnp.where(wanted[:, None], quiet[list(self.channels)], 0.0)
+        states = jax.tree.map(lambda rows: rows[place], run.states)
+        quiet = mb.Trajectory(run.system, ts[place], states, run.result, run.statistics)
+        return jnp.where(wanted[:, None], self._readings(quiet, sensors), 0.0)
+
+    def _readings(self, trajectory, sensors):
+        """What is compared (times, channels): channels as they are, or as a sensor sees them."""
+        needed = {n: sensors[n].channels() if n in sensors else (n,) for n in self.channels}
+        names = list(dict.fromkeys(c for group in needed.values() for c in group))
+        table = trajectory[names]
+        columns = []
+        for name, group in needed.items():
+            values = table[:, [names.index(c) for c in group]]
+            columns.append(sensors[name].read(trajectory.ts, values) if name in sensors else values[:, 0])
+        return jnp.stack(columns, axis=-1)
 
     def values_at(self, u, horizon):
         return super().values_at(u, horizon) if self.group is None else self.group.values_at(self.place, u, horizon)
@@ -209,4 +220,4 @@ class _Rig(_Run):
 
     def _prediction(self, u, ts):
         del ts  # the rows are cycles, not times: a horizon leaves none out
-        return self.experiment.predict(self.problem.with_values(self.problem.mechanism, u, self.felt))
+        return self.experiment.predict(self.problem.with_values(self.problem.mechanism, u, self.felt)[0])

@@ -17,8 +17,10 @@ from .experiment import Compared, Experiment, Input
 from .parameter import Parameter
 from .problem import Problem
 from .recording import read_recording, read_table
+from .sensor.base import sensor_value
+from .sensor.table import sensor_from_table
 
-_TOP = ("model", "parameters", "experiments", "fit")
+_TOP = ("model", "parameters", "sensors", "experiments", "fit")
 _PARAMETER = ("path", "paths", "start", "lower", "upper", "scale", "prior", "experiments")
 _EXPERIMENT = ("file", "time", "time_offset", "validation", "channels", "positions", "speeds", "model", "inputs")
 _BUSHING_TEST = ("file", "bushing", "deflection", "amplitude", "frequency", "phase", "mean", "validation", "channels")
@@ -49,12 +51,14 @@ def load_study(path):
         raise mb.ModelError(f"{path}{':' + line[1] if line else ''}: not valid TOML: {error}.") from None
     faults.unknown_keys("", data, _TOP)
     mechanism = _model(data.get("model"), "model", path, faults)
-    parameters = [_parameter(n, t, mechanism, faults) for n, t in _tables(data, "parameters", faults)]
+    given = _tables(data, "sensors", faults) if "sensors" in data else []
+    sensors = {n: sensor_from_table(n, t, faults) for n, t in given}
+    parameters = [_parameter(n, t, mechanism, sensors, faults) for n, t in _tables(data, "parameters", faults)]
     experiments = [_experiment(n, t, path, faults) for n, t in _tables(data, "experiments", faults)]
     settings = _settings(data.get("fit", {}), faults)
     faults.raise_any()
     steps = mb.Adaptive(rtol=settings.pop("rtol", 1e-8))
-    return Study(Problem(mechanism, parameters, experiments, steps=steps), settings)
+    return Study(Problem(mechanism, parameters, experiments, steps=steps, sensors=sensors), settings)
 
 
 def _tables(data, key, faults):
@@ -83,7 +87,7 @@ def _model(name, key, path, faults):
         return None
 
 
-def _parameter(name, table, mechanism, faults):
+def _parameter(name, table, mechanism, sensors, faults):
     where = join("parameters", name)
     faults.unknown_keys(where, table, _PARAMETER)
     paths = table.get("paths", table.get("path"))
@@ -93,12 +97,17 @@ def _parameter(name, table, mechanism, faults):
     unit = ""
     if mechanism is not None:
         for p in paths:
+            owner, _, field = p.partition(".")
             try:
-                mechanism.value(p)
+                if sensors.get(owner) is not None:
+                    sensor_value(sensors[owner], owner, field)
+                elif owner not in sensors:
+                    mechanism.value(p)
             except ValueError as error:
                 faults.add(join(where, "path"), str(error))
                 return None
-        unit = mechanism.parameters(paths[0]).get(paths[0], ((), ""))[1]
+        if paths[0].partition(".")[0] not in sensors:
+            unit = mechanism.parameters(paths[0]).get(paths[0], ((), ""))[1]
     numbers = {}
     for key in ("start", "lower", "upper"):
         if key in table:

@@ -8,6 +8,7 @@ import numpy as np
 from . import dense, rotation
 from .array import namespace, stack, to_numpy
 from .body import SpatialBody
+from .element.gravity import total_gravity
 from .interactions import describe
 from .joint.rows import Custom, Dot, Length, Offset
 
@@ -41,6 +42,7 @@ class Model(eqx.Module):
     laws: tuple  # force laws between the sides of connections
     marker_point: jax.Array  # (markers, 3)
     marker_axes: jax.Array  # (markers, 3, 3)
+    gravity: jax.Array  # (3,) m/s^2
 
 
 def bodies_in_order(mechanism):
@@ -183,6 +185,7 @@ def bind(structure, mechanism):
         laws=tuple(jax.tree.map(jnp.asarray, law) for _, law in describe(mechanism)),
         marker_point=_stack([p for p, _ in markers], 3),
         marker_axes=_stack([a for _, a in markers], 3, 3),
+        gravity=total_gravity(mechanism.elements),
     )
 
 

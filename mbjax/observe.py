@@ -50,6 +50,7 @@ class Snapshot(eqx.Module):
     marker_acceleration: jax.Array
     marker_angular: jax.Array  # (markers, 3) rad/s global
     marker_axes: jax.Array  # (markers, 3, 3)
+    gravity: jax.Array  # (markers, 3) m/s^2 global
     violation: jax.Array  # () largest |Phi|, m or rad
     velocity_violation: jax.Array  # () largest |Phi_q v - nu|
 
@@ -91,6 +92,7 @@ def snapshot(system, state, t, *, minimum_norm=False):
         padded[0][markers] + cross(padded[1][markers], arms) + cross(spin, cross(spin, arms)),
         spin,
         moving.orientation[markers] @ model.marker_axes,
+        jnp.broadcast_to(model.gravity, (len(markers), 3)),
         jnp.max(jnp.abs(rows.residual), initial=0.0), jnp.max(jnp.abs(drift), initial=0.0),
     )  # fmt: skip
 
@@ -179,6 +181,7 @@ _MARKER = {
     "velocity": ("marker_velocity", _XYZ, "m/s"),
     "acceleration": ("marker_acceleration", _XYZ, "m/s^2"),
     "angular_velocity": ("marker_angular", _XYZ, "rad/s"),
+    "gravity": ("gravity", _XYZ, "m/s^2"),
 }
 _ENERGY = ("total", "kinetic", "potential", "dissipated", "supplied", "balance")
 

@@ -23,6 +23,11 @@ class Gravity(AbstractElement):
         return np.zeros(0)
 
 
+def total_gravity(elements):
+    """The field of all elements together, m/s^2."""
+    return sum((e.acceleration for e in elements if isinstance(e, Gravity)), np.zeros(3))
+
+
 class _Weight(AbstractLoad):
     acceleration: jax.Array
     bodies: tuple[int, ...] = eqx.field(static=True)

@@ -26,24 +26,29 @@ class Log(eqx.Module):
     time: jax.Array  # (rows,) s
     speed: jax.Array  # (rows,) m/s or rad/s
     impulse: jax.Array  # (rows,) N s of the contact that ends here
-    peak: jax.Array  # (rows,) N, its largest normal force at step ends
-    force: jax.Array  # (points,) N at the last step end
+    peak: jax.Array  # (rows,) N, its largest normal force
+    force: jax.Array  # (points,) N just after the last step end
+    force_rate: jax.Array  # (points,) N/s there
     impulse_so_far: jax.Array  # (points,) N s
     peak_so_far: jax.Array  # (points,) N
 
 
-def empty(rows, points, force):
+def empty(rows, force, force_rate):
     none = jnp.full(rows, jnp.nan)
     whole = jnp.full(rows, -1)
-    zero = jnp.zeros(points)
+    zero = jnp.zeros_like(force)
     no = jnp.zeros(rows, dtype=bool)
-    return Log(jnp.array(0), whole, whole, no, none, none, none, none, force, zero, force)
+    return Log(jnp.array(0), whole, whole, no, none, none, none, none, force, force_rate, zero, force)
 
 
-def record(log, happening, force, t0, t1):
-    """The log after a step; `force` (points,) are the normal forces at its end."""
-    impulse = log.impulse_so_far + 0.5 * (log.force + force) * (t1 - t0)
-    peak = jnp.maximum(log.peak_so_far, force)
+def record(log, happening, before, after, t0, t1):
+    """The log after a step. `before` and `after` are the normal forces and their rates, each (points,), at its end:
+    under the law of the step, and under that of the next one. Over the step the force is the cubic through both ends.
+    """
+    h = t1 - t0
+    force, rate = before
+    impulse = log.impulse_so_far + 0.5 * h * (log.force + force) + h * h / 12 * (log.force_rate - rate)
+    peak = jnp.maximum(jnp.maximum(log.peak_so_far, force), _crest(log.force, h * log.force_rate, force, h * rate))
     happened = happening.kind >= 0
     rows = log.kind.shape[0]
     place = jnp.where(happened, log.count + jnp.cumsum(happened) - 1, rows)
@@ -61,7 +66,19 @@ def record(log, happening, force, t0, t1):
         put(log.speed, happening.speed),
         put(log.impulse, jnp.where(ended, impulse, 0.0)),
         put(log.peak, jnp.where(ended, peak, 0.0)),
-        force,
+        *after,
         jnp.where(happened & (happening.kind != TURN), 0.0, impulse),
         jnp.where(happened & (happening.kind != TURN), 0.0, peak),
     )
+
+
+def _crest(f0, s0, f1, s1):
+    """The largest value inside a step of the cubic with values f and slopes s (per step) at its ends; 0 if it has none.
+
+    Where the cubic is level its value does not depend on where exactly: that place needs no derivative.
+    """
+    a, b = 3 * (s0 + s1 + 2 * (f0 - f1)), 2 * (3 * (f1 - f0) - 2 * s0 - s1)  # slope = a x^2 + b x + s0
+    has = (s0 > 0) & (s1 < 0)
+    root = jnp.sqrt(jnp.where(has, b * b - 4 * a * s0, 1.0))
+    x = jax.lax.stop_gradient(jnp.where(has, 2 * s0 / jnp.where(has, root - b, 1.0), 0.0))
+    return jnp.where(has, f0 + x * (s0 + x * (b / 2 + x * a / 3)), 0.0)

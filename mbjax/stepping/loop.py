@@ -93,14 +93,20 @@ def begin(method, model, y, memory, t):
         state = method.solver.init(method.terms, t, t, y, (model, memory))
     log = None
     if method.events:
-        log = empty(method.events, method.structure.points, _normal_forces(method, model, y, memory, t))
+        log = empty(method.events, *_normal_forces(method, model, y, memory, t))
     return jax.tree.map(jnp.asarray, Moment(y, memory, state, log))
 
 
 def _normal_forces(method, model, y, memory, t):
+    """Normal forces of all points and their rates along the motion."""
     structure = method.structure
-    moving = motion(model, *unpack(structure, y))
-    return interactions.act(structure, model, moving, memory, internal_of(structure, y), t).normal
+
+    def forces(t, y):
+        moving = motion(model, *unpack(structure, y))
+        return interactions.act(structure, model, moving, memory, internal_of(structure, y), t).normal
+
+    t = jnp.asarray(t, dtype=float)
+    return jax.jvp(forces, (t, y), (jnp.ones_like(t), method.flow(t, y, (model, memory))))
 
 
 def advance(method, model, moment, t0, t1, jumped):
@@ -138,7 +144,9 @@ def finish(method, model, moment, tried, t0, t1):
     end = switches.switch(method, model, moment, y, spin, moving, t0, t1)
     log = moment.log
     if method.events:
-        log = record(log, end.happening, _normal_forces(method, model, end.y, end.memory, t1), t0, t1)
+        before = _normal_forces(method, model, y, Memory(spin, moment.memory.points), t1)
+        after = jax.lax.cond(end.any, lambda: _normal_forces(method, model, end.y, end.memory, t1), lambda: before)
+        log = record(log, end.happening, before, after, t0, t1)
     return Moment(end.y, end.memory, tried.solver_state, log), Outcome(end.fraction, end.any, end.touched)
 
 
