@@ -43,7 +43,7 @@ def make_page(scene):
         "TITLE": html.escape(scene["name"]),
         "STYLE": _file("web", "style.css"),
         "SCENE": json.dumps(scene, separators=(",", ":"), allow_nan=False).replace("</", "<\\/"),
-        "THREE": _file("three", "bundle.js"),
+        "THREE": f"/*\n{_file('three', 'LICENSE')}*/\n{_file('three', 'bundle.js')}",
         "VIEWER": f'(function () {{\n"use strict";\n{code}}})();\n',
     }
     text = _file("web", "template.html")

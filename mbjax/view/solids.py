@@ -12,10 +12,10 @@ def quaternion(axes):
 
 
 def equivalent_box(mass, inertia):
-    """Edges of the solid box with these moments of inertia (matrix, or one number of a planar body), and its axes."""
+    """Edges and axes of the solid box with these moments of inertia; flat and square for a planar body (one moment)."""
     if np.ndim(inertia) == 0:
         edge = np.sqrt(6 * inertia / mass)
-        return np.full(3, edge), np.eye(3)
+        return np.array([edge, edge, 0.0]), np.eye(3)
     moments, axes = np.linalg.eigh(inertia)
     axes[:, 2] = np.cross(axes[:, 0], axes[:, 1])
     return np.sqrt(np.maximum(6 / mass * (moments.sum() - 2 * moments), 0.0)), axes
@@ -59,7 +59,7 @@ def block_edges(edges, size, pair):
     """Edges (h, t, b) of the block drawn for a slider: its pair's, else those of its inertia within reason."""
     if "height" in pair:
         return [0.7 * pair["height"], pair["height"], pair["length"]]
-    edge = float(np.clip(np.mean(edges), 0.1 * size, 0.25 * size))
+    edge = float(np.clip(np.max(edges), 0.1 * size, 0.25 * size))
     return [edge, edge, 1.5 * edge]
 
 
@@ -75,7 +75,15 @@ def _capsule(a, b, radius):
 
 
 def _solid(edges, axes, size, thickness):
+    flat = edges[2] == 0
     edges = np.clip(edges, 2.5 * thickness, 0.4 * size)
+    if flat:  # a disc of the same moment: 1/2 m r^2 = 1/6 m edge^2
+        return {
+            "kind": "disc",
+            "at": [0.0, 0.0, 0.0],
+            "radius": float(edges[0] / np.sqrt(3)),
+            "length": float(edges[2]),
+        }
     if np.ptp(edges) < 0.01 * edges.mean():  # a sphere of the same moment: 2/5 m r^2 = 1/6 m edge^2
         return {"kind": "sphere", "at": [0.0, 0.0, 0.0], "radius": float(edges.mean() * np.sqrt(5 / 12))}
     return {"kind": "box", "at": [0.0, 0.0, 0.0], "turn": quaternion(axes), "size": edges.tolist()}

@@ -122,6 +122,7 @@ part("looseness").style.display = loose.length ? "" : "none";
 part("exaggeration").value = widest ? Math.min(Math.max(positionOf((0.03 * data.size) / widest), 0), 1) : 0;
 part("force").value = 0.5;
 part("ghost").checked = loose.length > 0;
+part("names").checked = data.bodies.length + data.joints.length <= 30;
 if (world) {
   world.ghost(part("ghost").checked);
   part("grid").textContent = `grid ${withUnit(world.cell, "m")}`;

@@ -33,7 +33,8 @@ function solid(shape, paint) {
     mesh.quaternion.setFromUnitVectors(unitY, b.sub(a).normalize());
     return mesh;
   }
-  const mesh = shape.kind === "box" ? box(shape.size, paint) : ball(shape.radius, paint);
+  const mesh = shape.kind === "box" ? box(shape.size, paint)
+    : shape.kind === "disc" ? cylinder(shape.radius, shape.length, paint) : ball(shape.radius, paint);
   mesh.position.set(...shape.at);
   if (shape.turn) mesh.quaternion.fromArray(shape.turn);
   return mesh;
