@@ -162,3 +162,14 @@ class Trajectory(eqx.Module):
         from .plot import animate
 
         return animate(self, **options)
+
+    def view(self, path=None, channels=None, *, frames=600):
+        """One HTML file that shows the motion in three dimensions beside channels; returns the page.
+
+        Nothing is written without `path`; a notebook shows the page itself. `channels` are plotted at first, more can
+        be ticked there. At most `frames` output times are kept.
+        """
+        from .view import make_page, make_scene
+
+        page = make_page(make_scene(self, channels, frames))
+        return page if path is None else page.write(path)

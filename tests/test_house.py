@@ -37,7 +37,7 @@ LAYERS = [
     ["stepping"],
     ["observe", "events"],
     ["trajectory"],
-    ["statics", "linearization", "simulation", "plot", "library"],
+    ["statics", "linearization", "simulation", "plot", "view", "library"],
     ["trust"],
     ["io"],
     ["cli", "__main__", "__init__"],
