@@ -1,14 +1,18 @@
 """Parameters of imperfect joints from measured motion: state a problem, check it, fit it, and see how sure it is."""
 
+from . import measure
 from .bushing_test import BushingTest, bushing_holder
 from .check import Check, check
+from .design import Designs, Planned, design, planned
 from .errors import DataError, StudyError
 from .experiment import Compared, Experiment, Input
+from .feature_test import Feature, FeatureTest
 from .fit import fit, growing_horizons
 from .information import Verdict
 from .parameter import Parameter
 from .problem import Problem
 from .profile import Profile, profile, save_profiles
+from .ranking import Ranked, Ranking, rank
 from .recording import Recording, Table, read_csv, read_recording, read_table
 from .report import write_report
 from .result import FitResult
@@ -27,8 +31,9 @@ from .study import Study, load_study
 
 __all__ = [
     "Accelerometer", "BushingTest", "Butterworth", "ChannelFrequencyClass", "ChannelSensor", "Check", "Compared",
-    "DataError", "Experiment", "FitResult", "Input", "Parameter", "Problem", "Profile", "Recording", "Study",
-    "StudyError", "Table", "Unfiltered", "Verdict", "bushing_holder", "check", "encoder", "fit", "growing_horizons",
-    "gyroscope", "load_cell", "load_study", "motor_current", "profile", "read_csv", "read_recording", "read_table",
+    "DataError", "Designs", "Experiment", "Feature", "FeatureTest", "FitResult", "Input", "Parameter", "Planned",
+    "Problem", "Profile", "Ranked", "Ranking", "Recording", "Study", "StudyError", "Table", "Unfiltered", "Verdict",
+    "bushing_holder", "check", "design", "encoder", "fit", "growing_horizons", "gyroscope", "load_cell", "load_study",
+    "measure", "motor_current", "planned", "profile", "rank", "read_csv", "read_recording", "read_table",
     "save_profiles", "write_report",
 ]  # fmt: skip

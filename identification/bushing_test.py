@@ -61,7 +61,7 @@ class BushingTest:
                     "(amplitudes, frequencies" + (", phases)." if channel == "force" else ").")
                 )
         object.__setattr__(self, "measured_by_channel", measured)
-        object.__setattr__(self, "measured", _columns(measured.values(), np.nan, np))
+        object.__setattr__(self, "measured", columns(measured.values(), np.nan, np))
 
     @property
     def compared(self):
@@ -110,10 +110,10 @@ class BushingTest:
                 parts.append(jax.vmap(lambda loop, x=grid: jnp.interp(self.phase, x, loop, period=2 * np.pi))(loops))
             else:
                 parts.append(getattr(found, channel))
-        return _columns(parts, 0.0, jnp)
+        return columns(parts, 0.0, jnp)
 
 
-def _columns(parts, filling, namespace):
+def columns(parts, filling, namespace):
     """Arrays of any size as the columns of one; short ones are filled up."""
     parts = [p.reshape(-1) for p in parts]
     rows = max(p.size for p in parts)

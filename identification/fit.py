@@ -267,6 +267,9 @@ def _result(problem, u, horizon, horizons, book, message, interrupted):
     free = max(count - unknown, 1)
     redchi = chisqr / free
     channels, correlation = _channels(problem, u, horizon)
+    # -2 log likelihood: with an estimated noise chi-square alone is the number of samples for every model.
+    trained = [c for c in channels if c["role"] == "train"]
+    deviance = chisqr + sum(c["samples"] * float(np.log(2 * np.pi * c["sigma"] ** 2)) for c in trained)
     # Residuals larger than the noise, or correlated: fewer independent samples than there are.
     inflation = max(1.0, np.sqrt(redchi * max(1.0, (1 + correlation) / max(1 - correlation, 1e-3))))
     inflation = 1.0 if inflation < 1.2 else float(inflation)
@@ -282,7 +285,7 @@ def _result(problem, u, horizon, horizons, book, message, interrupted):
         names=problem.names, units=tuple(p.unit for p in problem.parameters), x=space.outward(u),
         start=space.outward(space.start), u=u, fun=r, jac=jacobian, cov=cov, cov_scaled=cov_scaled,
         stderr=np.sqrt(np.diag(cov)), interval=ends, correl=correl, chisqr=chisqr, redchi=redchi,
-        aic=chisqr + 2 * unknown, bic=chisqr + unknown * float(np.log(count)), inflation=inflation,
+        aic=deviance + 2 * unknown, bic=deviance + unknown * float(np.log(count)), inflation=inflation,
         nfev=sum(1 for _ in book.history), success=not interrupted and message == lm.CONVERGED, message=message,
         horizon=float(horizon), horizons=tuple(horizons), verdicts=verdicts(problem.names, jacobian, at_bound),
         channels=tuple(channels), history=tuple(book.history),
@@ -310,7 +313,8 @@ def _channels(problem, u, horizon):
                 {
                     "experiment": e.name, "channel": compared.channel,
                     "role": "validation" if e.validation else "train",
-                    "sigma": float(sigma[k]), "rms": float(np.sqrt(np.mean(off**2))), "lag1": lag1,
+                    "sigma": float(sigma[k]), "samples": int(rows.sum()),
+                    "rms": float(np.sqrt(np.mean(off**2))), "lag1": lag1,
                     "fit_percent": float(100 * (1 - np.linalg.norm(off) / spread)) if spread else float("nan"),
                 }
             )  # fmt: skip

@@ -7,6 +7,7 @@ import numpy as np
 import mbjax as mb
 
 from .errors import StudyError
+from .loss import check_loss, softened
 from .parameter import Space
 from .run import runs_of
 from .sensor.base import sensor_value, with_sensor_value
@@ -16,14 +17,18 @@ class Problem:
     """What is to be fitted to what.
 
     `steps` is the integration's tolerance (default rtol 1e-8: noise of the integrator must stay below that of the
-    data). `sensors` are what the rig measures with, by name: a `Compared` or a parameter's path may refer to them.
+    data). `sensors` are what the rig measures with, by name: a `Compared` or a parameter's path may refer to them. `loss` is one
+    of scipy's (`soft_l1`, `huber`, `cauchy`, `arctan`), robust from `loss_scale` standard deviations on.
     Everything a fitter needs: `residuals(u, horizon)` and `linearised(u, horizon)`, in the space `u` of the fit
     (logarithms, or values over the size of their start); a horizon (s after each start) leaves later samples out.
     """
 
-    def __init__(self, mechanism, parameters, experiments, *, steps=None, solver=None, sensors=None):
+    def __init__(self, mechanism, parameters, experiments, *, steps=None, solver=None, sensors=None, loss="linear", loss_scale=1.0
+    ):  # fmt: skip
         self.mechanism = mechanism
         self.sensors = dict(sensors or {})
+        check_loss(loss, loss_scale)
+        self.loss, self.loss_scale = loss, loss_scale
         self.parameters = tuple(parameters)
         self.experiments = tuple(experiments)
         self.steps = mb.Adaptive(rtol=1e-8) if steps is None else steps
@@ -85,7 +90,7 @@ class Problem:
         return (self.mechanism if mechanism is None else mechanism).value(path)
 
     def with_values(self, mechanism, u, felt):
-        """`mechanism`, and the sensors by name, with the values at `u` of those parameters that are `felt`; traceable."""
+        """`mechanism` and the sensors with the values at `u` of those parameters that are `felt`; traceable."""
         outward, found = self.space.outward(u), {}
         for k, p in enumerate(self.parameters):
             for path in p.paths:
@@ -126,7 +131,7 @@ class Problem:
             part = self.runs[k].residual(u, horizon, self.sigmas[k])
             if part is None:
                 return None
-            parts.append(part)
+            parts.append(softened(self.loss, self.loss_scale, part)[0])
         return np.concatenate([*parts, self._prior(u)])
 
     def linearised(self, u, horizon=np.inf):
@@ -136,8 +141,9 @@ class Problem:
             found = self.runs[k].linearised(u, horizon, self.sigmas[k])
             if found is None:
                 return None
-            parts.append(found[0])
-            slopes.append(found[1])
+            part, slope = softened(self.loss, self.loss_scale, *found)
+            parts.append(part)
+            slopes.append(slope)
         return np.concatenate([*parts, self._prior(u)]), np.concatenate([*slopes, self._prior_slope()])
 
     def _prior(self, u):

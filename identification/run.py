@@ -6,8 +6,10 @@ import numpy as np
 
 import mbjax as mb
 
-from .bushing_test import BushingTest
+from .bushing_test import BushingTest, columns
 from .errors import StudyError
+from .feature_test import FeatureTest
+from .measure import events_of
 
 
 def runs_of(problem, experiments):
@@ -17,6 +19,9 @@ def runs_of(problem, experiments):
     for experiment in experiments:
         if isinstance(experiment, BushingTest):
             runs.append(_Rig(problem, experiment))
+            continue
+        if isinstance(experiment, FeatureTest):
+            runs.append(_Features(problem, experiment))
             continue
         mechanism = experiment.prepared(problem.mechanism, room)
         leaves, tree = jax.tree.flatten((mechanism, experiment.positions or {}, experiment.speeds or {}))
@@ -221,3 +226,35 @@ class _Rig(_Run):
     def _prediction(self, u, ts):
         del ts  # the rows are cycles, not times: a horizon leaves none out
         return self.experiment.predict(self.problem.with_values(self.problem.mechanism, u, self.felt)[0])
+
+
+class _Features(_Run):
+    """Features of a motion; a horizon leaves none out."""
+
+    def __init__(self, problem, experiment):
+        super().__init__(problem, experiment)
+        mechanism = problem.mechanism if experiment.mechanism is None else experiment.mechanism
+        self.mechanism, self.system = mechanism, mb.assemble(mechanism)
+        self.measures = [f.measure for f in experiment.features]
+        if events_of(self.measures) and not self.system.structure.points:
+            raise StudyError(f"Experiment `{experiment.name}`: features of contacts, but nothing can touch.")
+        try:
+            jax.eval_shape(self._prediction, jnp.asarray(problem.space.start), jnp.asarray(self.times))
+        except KeyError as error:
+            raise StudyError(f"Experiment `{experiment.name}`: {error.args[0]}") from None
+
+    @property
+    def abscissa(self):
+        return np.arange(len(self.times)), "number"
+
+    def _prediction(self, u, ts):
+        del ts
+        e = self.experiment
+        system = self.system.bind(self.problem.with_values(self.mechanism, u, self.felt)[0])
+        state = mb.initial_state(system, positions=e.positions, speeds=e.speeds, t0=e.ts[0])
+        run = mb.simulate(
+            system, state, e.ts, steps=self.problem.steps, solver=self.problem.solver, throw=False,
+            events=events_of(self.measures),
+        )  # fmt: skip
+        good = jnp.where(run.result.success, 1.0, jnp.nan)
+        return columns([good * m(run) for m in self.measures], 0.0, jnp)

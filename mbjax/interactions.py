@@ -30,10 +30,10 @@ def body_indices(structure):
     return np.array([b for pair in structure.law_bodies for b in pair], dtype=np.int64)
 
 
-def _sights(structure, model, moving, memory):
-    """Relative motion at the connection of every law."""
-    for law, connection, (i, j) in zip(model.laws, structure.law_connections, structure.law_bodies, strict=True):
-        yield law, relative(model, moving, i, j, connection, memory.spin[connection])
+def _sight(structure, model, moving, memory, k):
+    """Relative motion at the connection of law k."""
+    connection, (i, j) = structure.law_connections[k], structure.law_bodies[k]
+    return relative(model, moving, i, j, connection, memory.spin[connection])
 
 
 def _own(structure, k, points, internal):
@@ -45,10 +45,25 @@ def _own(structure, k, points, internal):
 
 def act(structure, model, moving, memory, internal, t):
     """The `Interactions` at a state."""
-    forces, moments, wrenches, rates, normals = [], [], [], [], []
-    stored, dissipated = jnp.zeros(()), jnp.zeros(len(KINDS))
-    for k, (law, sight) in enumerate(_sights(structure, model, moving, memory)):
-        effect = law.act(sight, *_own(structure, k, memory.points, internal), t)
+    parts = [_act(structure, model, moving, memory, internal, t, k) for k in range(len(model.laws))]
+    return Interactions(
+        jnp.stack([p.force[0] for p in parts]),
+        jnp.stack([p.moment[0] for p in parts]),
+        jnp.concatenate([p.wrench for p in parts]),
+        sum(p.stored for p in parts),
+        sum(p.dissipated for p in parts),
+        jnp.concatenate([p.internal_rate for p in parts]),
+        jnp.concatenate([p.normal for p in parts]),
+    )
+
+
+def _act(structure, model, moving, memory, internal, t, k):
+    """The `Interactions` of law k alone."""
+    law = model.laws[k]
+    points, states = _own(structure, k, memory.points, internal)
+
+    def evaluated():
+        effect = law.act(_sight(structure, model, moving, memory, k), points, states, t)
         connection, (i, j) = structure.law_connections[k], structure.law_bodies[k]
         axes = moving.orientation[i] @ model.bearing_axes[connection]
         force, on_bearing, on_journal = rotate(
@@ -56,27 +71,29 @@ def act(structure, model, moving, memory, internal, t):
         )
         arm_i = rotate(moving.orientation[i], model.bearing_point[connection])
         arm_j = rotate(moving.orientation[j], model.journal_point[connection])
-        forces.append(force)
-        moments.append(on_journal)
-        wrenches.append(jnp.concatenate([-force, on_bearing - cross(arm_i, force)]))
-        wrenches.append(jnp.concatenate([force, on_journal + cross(arm_j, force)]))
-        rates.append(effect.internal_rate)
-        normals.append(effect.normal)
-        stored, dissipated = stored + effect.stored, dissipated + effect.dissipated
-    return Interactions(
-        jnp.stack(forces),
-        jnp.stack(moments),
-        jnp.stack(wrenches),
-        stored,
-        dissipated,
-        jnp.concatenate(rates),
-        jnp.concatenate(normals),
-    )
+        wrench = [
+            jnp.concatenate([-force, on_bearing - cross(arm_i, force)]),
+            jnp.concatenate([force, on_journal + cross(arm_j, force)]),
+        ]
+        return Interactions(
+            force[None], on_journal[None], jnp.stack(wrench), effect.stored, effect.dissipated, effect.internal_rate,
+            effect.normal,
+        )  # fmt: skip
+
+    def nothing():
+        shapes = jax.eval_shape(evaluated)
+        return jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), shapes)
+
+    if not law.silent():
+        return evaluated()
+    return jax.lax.cond(jnp.any(points.mode != OPEN), evaluated, nothing)
 
 
 def measure(structure, model, moving, memory):
     """Depth and rate of all contact points."""
-    found = [law.measure(sight) for law, sight in _sights(structure, model, moving, memory) if law.points]
+    found = [
+        law.measure(_sight(structure, model, moving, memory, k)) for k, law in enumerate(model.laws) if law.points
+    ]
     return tuple(jnp.concatenate(x) for x in zip(*found, strict=True))
 
 

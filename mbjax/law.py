@@ -100,6 +100,10 @@ class AbstractLaw(eqx.Module):
         """Whether forces jump at a switch (so that the derivative needs the saltation term)."""
 
     @abstractmethod
+    def silent(self) -> bool:
+        """Whether nothing acts while all contact points are open: the law is then not even evaluated."""
+
+    @abstractmethod
     def tolerance(self):
         """Largest first penetration per point, (points,)."""
 

@@ -36,7 +36,7 @@ class AbstractSensor(eqx.Module):
         """
 
     def read(self, ts, values):
-        """The readings at `ts` (increasing, the last one repeated where nothing is wanted); `values` (times, channels)."""
+        """Readings at `ts` (increasing; the last may be repeated) of `values` (times, channels)."""
         smooth, direct = self.signals(values)
         seen = self.filter(ts, smooth, direct)
         return self.gain * delayed(ts, seen, self.delay) + self.bias

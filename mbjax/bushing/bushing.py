@@ -88,6 +88,9 @@ class _Rubber(AbstractLaw):
     def jumps(self):
         return False
 
+    def silent(self):
+        return False
+
     def tolerance(self):
         return jnp.zeros(0)
 

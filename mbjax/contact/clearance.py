@@ -73,6 +73,9 @@ class _Play(AbstractLaw):
     def jumps(self):
         return self.interface.jumps
 
+    def silent(self):
+        return self.interface.silent
+
     def tolerance(self):
         return jnp.broadcast_to(self.pair.tolerance(), (self.interface.layers, self.pair.points)).reshape(-1)
 

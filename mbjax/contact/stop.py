@@ -74,6 +74,9 @@ class _Limits(AbstractLaw):
     def jumps(self):
         return self.normal.jumps
 
+    def silent(self):
+        return True
+
     def tolerance(self):
         scale = 1.0 if len(self.limits) < 2 else jnp.abs(self.limits[1] - self.limits[0])
         return jnp.full(self.points, 1e-9 * scale)

@@ -12,6 +12,7 @@ class AbstractInterface(eqx.Module):
     bristles: eqx.AbstractVar[int]  # internal states per point of the pair
     returns: eqx.AbstractVar[bool]
     jumps: eqx.AbstractVar[bool]
+    silent: eqx.AbstractVar[bool]  # whether nothing acts while all points are open
 
     @abstractmethod
     def remarks(self, pair):

@@ -31,6 +31,10 @@ class Dry(AbstractInterface):
         # A bristle starts to bend at touch, which is a jump of its rate.
         return self.normal.jumps or self.friction.jumps or self.friction.bristles > 0
 
+    @property
+    def silent(self):
+        return True
+
     def remarks(self, pair):
         del pair
         return ()

@@ -45,6 +45,10 @@ class Hybrid(AbstractInterface):
     def jumps(self):
         return self.dry.jumps
 
+    @property
+    def silent(self):
+        return False
+
     def remarks(self, pair):
         return film_remarks(self.film, pair)
 

@@ -47,6 +47,10 @@ class Lubricated(AbstractInterface):
     returns: bool = eqx.field(static=True, init=False, default=False)
     jumps: bool = eqx.field(static=True, init=False, default=False)
 
+    @property
+    def silent(self):
+        return False
+
     def remarks(self, pair):
         return film_remarks(self.film, pair)
 
