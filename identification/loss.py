@@ -11,7 +11,7 @@ from .errors import StudyError
 # rho(z) and its derivative, with z = r^2; a residual of one standard deviation is where they begin to differ.
 LOSSES = {
     "linear": (lambda z: z, lambda z: np.ones_like(z)),
-    "soft_l1": (lambda z: 2 * (np.sqrt(1 + z) - 1), lambda z: 1 / np.sqrt(1 + z)),
+    "soft_l1": (lambda z: 2 * z / (1 + np.sqrt(1 + z)), lambda z: 1 / np.sqrt(1 + z)),
     "huber": (
         lambda z: np.where(z <= 1, z, 2 * np.sqrt(np.maximum(z, 1)) - 1),
         lambda z: np.where(z <= 1, 1.0, 1 / np.sqrt(np.maximum(z, 1))),

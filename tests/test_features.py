@@ -52,8 +52,8 @@ def test_measures_say_what_the_motion_says(bounces):
 
 
 def test_amplitudes_and_means_of_an_oscillation_are_those_of_its_formula():
-    period = 2 * np.pi * np.sqrt(1.0 / 9.81)
-    system = mb.assemble(mb.library.pendulum(length=1.0, mass=1.0, inertia=(0, 0, 0), angle=1e-4))
+    period = 2 * np.pi * np.sqrt(1.1 / 9.81)
+    system = mb.assemble(mb.library.pendulum(length=1.0, mass=1.0, inertia=(0.1, 0.1, 0.1), angle=1e-4))
     run = mb.simulate(
         system, mb.initial_state(system), jnp.linspace(0, 4 * period, 2001), steps=mb.Adaptive(rtol=1e-10)
     )
@@ -121,13 +121,14 @@ def test_derivatives_of_measures_go_through_the_contacts():
     state = mb.initial_state(system)
     wanted = [measure.Contacts("wall", q, 2) for q in ("time", "speed", "peak force", "impulse")]
 
-    def numbers(e):
+    def numbers(e, rtol):
         run = mb.simulate(
-            system.bind({PATHS["e"]: e}), state, [0.0, 0.3], steps=mb.Adaptive(rtol=1e-9), events=20, throw=False
+            system.bind({PATHS["e"]: e}), state, [0.0, 0.3], steps=mb.Adaptive(rtol=rtol), events=20, throw=False
         )
         return jnp.concatenate([m(run) for m in wanted])
 
-    slope = jax.jit(jax.jacfwd(numbers))(0.8)
-    ends = jax.jit(jax.vmap(numbers))(jnp.array([0.8 + 1e-4, 0.8 - 1e-4]))
-    expected = np.asarray(ends[0] - ends[1]) / 2e-4
-    np.testing.assert_allclose(slope, expected, rtol=1e-3, atol=2e-4 * np.abs(expected).max())
+    slope = jax.jit(jax.jacfwd(lambda e: numbers(e, 1e-9)))(0.8)
+    # Finer steps for the differences: a peak between two steps is that of a cubic.
+    exact = jax.jit(lambda e: numbers(e, 1e-13))
+    expected = np.asarray(exact(0.8 + 1e-3) - exact(0.8 - 1e-3)) / 2e-3
+    np.testing.assert_allclose(slope, expected, rtol=2e-3, atol=2e-4 * np.abs(expected).max())

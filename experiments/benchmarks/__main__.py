@@ -8,9 +8,11 @@ import pathlib
 import platform
 import time
 
+from . import contact_cases
 from . import slider_crank as p1
 from .timing import isolated
 
+MICROSECONDS = ("right-hand side", contact_cases.STEP)
 RIGID = "rigid bodies, "
 EXUDYN = [
     ("tree", "trapezoidal index 2", {}),
@@ -47,12 +49,13 @@ def cases(limit, repeats, full):
     for builder, number in (("n_four_bar", 40), ("chain", 64)):
         arguments = {"builder": builder, "number": number, "repeats": repeats}
         yield "compilation", f"mbjax {builder}({number})", "mbjax_cases:compilation", arguments
+    yield from contact_cases.cases(repeats, full)
 
 
 def conditions(core):
     """Machine, versions and load."""
     versions = {}
-    for package in ("mbjax", "jax", "jaxlib", "diffrax", "exudyn", "mujoco", "numpy"):
+    for package in ("mbjax", "jax", "jaxlib", "diffrax", "exudyn", "mujoco", "numpy", "scipy"):
         try:
             versions[package] = importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
@@ -79,11 +82,13 @@ def _processor():
 
 
 def add_ratios(rows):
-    """CPU time over that of the fastest mbjax row that is within the error."""
-    same = [r for r in rows if r["group"] == "slider-crank" and "seconds" in r]
-    ours = [r["seconds"] for r in same if r["name"].startswith("mbjax") and r["reached"]]
-    for row in same if ours else []:
-        row["ratio"] = row["seconds"] / min(ours)
+    """CPU time over that of the fastest mbjax row of the group that is within the error, or over the plain row."""
+    for group in {row["group"] for row in rows} - {"right-hand side", "compilation"}:
+        same = [r for r in rows if r["group"] == group and "seconds" in r]
+        plain = [r["seconds"] for r in same if r["name"].endswith(contact_cases.PLAIN)]
+        ours = plain or [r["seconds"] for r in same if r["name"].startswith("mbjax") and r.get("reached")]
+        for row in same if ours else []:
+            row["ratio"] = row["seconds"] / min(ours)
 
 
 def line(row):
@@ -92,7 +97,7 @@ def line(row):
         return f"{row['name']:<52} {row['failure']}"
     error = f"{row['error']:.1e}" if "error" in row else "-"
     error += "" if row.get("reached", True) else " !"
-    time_unit = 1e6 if row["group"] == "right-hand side" else 1e3
+    time_unit = 1e6 if row["group"] in MICROSECONDS else 1e3
     ratio = f"{row['ratio']:.2f}" if "ratio" in row else "-"
     compile_time = f"{row['compile']:.2f}" if "compile" in row else "-"
     cpu = f"{row['seconds'] * time_unit:.2f}"
@@ -107,10 +112,11 @@ def main():
     parser.add_argument("--core", type=int, default=max(_cores()), help="core to measure on (default: the last)")
     parser.add_argument("--repeats", type=int, default=3, help="best of at least so many")
     parser.add_argument("--limit", type=float, default=p1.LIMIT, help="error to reach in the slider-crank (m)")
-    parser.add_argument("--full", action="store_true", help="also the slower Exudyn formulations")
+    parser.add_argument("--full", action="store_true", help="also the slower Exudyn formulations (many minutes)")
     options = parser.parse_args()
     before = conditions(options.core)
     print(f"P1 slider-crank, {p1.END:g} s, error of the slider position within {options.limit:g} m (`!`: not reached);")
+    print("mechanisms with clearance: error as in the heading;", end=" ")
     print(f"CPU time on core {options.core}, best of {options.repeats} or more; load {before['load']}")
     rows, heading = [], None
     for group, name, task, arguments in cases(options.limit, options.repeats, options.full):
@@ -118,8 +124,8 @@ def main():
             continue
         if group != heading:
             heading = group
-            unit = "CPU/us" if group == "right-hand side" else "CPU/ms"
-            print(f"\n{group:<52} {'error/m':>9} {unit:>10} {'ratio':>7} {'compile/s':>9}  setting")
+            unit = "CPU/us" if group in MICROSECONDS else "CPU/ms"
+            print(f"\n{group:<52} {'error':>9} {unit:>10} {'ratio':>7} {'compile/s':>9}  setting")
         load = os.getloadavg()[0] if hasattr(os, "getloadavg") else None
         result = isolated(task, options.core, timeout=900.0, **arguments)
         rows.append({"group": group, "name": name, "load": load, **result})
