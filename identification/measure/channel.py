@@ -29,7 +29,7 @@ class Mean(AbstractMeasure):
     """The mean of a channel over time, from `since` (s) on."""
 
     channel: str = eqx.field(static=True)
-    since: float = eqx.field(static=True, default=0.0)
+    since: float = eqx.field(static=True, default=0.0, converter=float)
 
     def labels(self):
         return (f"mean {self.channel}",)
@@ -42,7 +42,7 @@ class RootMeanSquare(AbstractMeasure):
     """The root mean square of a channel over time, from `since` (s) on."""
 
     channel: str = eqx.field(static=True)
-    since: float = eqx.field(static=True, default=0.0)
+    since: float = eqx.field(static=True, default=0.0, converter=float)
 
     def labels(self):
         return (f"rms {self.channel}",)
@@ -56,7 +56,7 @@ class PeakToPeak(AbstractMeasure):
     """Largest less smallest sample of a channel from `since` (s) on."""
 
     channel: str = eqx.field(static=True)
-    since: float = eqx.field(static=True, default=0.0)
+    since: float = eqx.field(static=True, default=0.0, converter=float)
 
     def labels(self):
         return (f"peak to peak {self.channel}",)
@@ -72,7 +72,7 @@ class Spectrum(AbstractMeasure):
 
     channel: str = eqx.field(static=True)
     frequencies: tuple[float, ...] = eqx.field(static=True, converter=lambda x: tuple(float(v) for v in x))
-    since: float = eqx.field(static=True, default=0.0)
+    since: float = eqx.field(static=True, default=0.0, converter=float)
 
     def labels(self):
         return tuple(f"{self.channel} at {f:g} Hz" for f in self.frequencies)

@@ -12,9 +12,9 @@ class Poincare(AbstractMeasure):
     """
 
     channels: tuple[str, ...] = eqx.field(static=True, converter=tuple)
-    period: float = eqx.field(static=True)
+    period: float = eqx.field(static=True, converter=float)
     count: int = eqx.field(static=True)
-    since: float = eqx.field(static=True, default=0.0)
+    since: float = eqx.field(static=True, default=0.0, converter=float)
 
     @property
     def ts(self):
