@@ -76,7 +76,7 @@ def test_a_parameter_of_its_own_in_each_experiment():
     # Nothing of what follows compiles anew: a run left out keeps its own parameter, a held one stays.
     part = problem.held_out([cold]).holding({"mass": 1.5})
     other = ident.fit(part)
-    assert other.x[0] == pytest.approx(1.5) and other.x[1] == 0.1 and abs(other.x[2] - 0.5) > 0.01
+    assert other.x[0] == pytest.approx(1.5) and other.x[1] == 0.1 and abs(other.x[2] - 0.5) > 1e-3
     assert part.linearised(result.u)[1].shape[0] == 2 * 61 and not problem.experiments[0].validation
 
 
