@@ -33,7 +33,8 @@ class Parameter:
         paths = (self.paths,) if isinstance(self.paths, str) else tuple(self.paths)
         object.__setattr__(self, "paths", paths)
         if self.experiments is not None:
-            object.__setattr__(self, "experiments", tuple(self.experiments))
+            names = (self.experiments,) if isinstance(self.experiments, str) else tuple(self.experiments)
+            object.__setattr__(self, "experiments", names)
         if not paths:
             raise ValueError(f"Parameter `{self.name}`: give at least one path.")
         if self.scale not in SCALES:

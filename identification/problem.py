@@ -1,5 +1,8 @@
 """A fit stated: mechanism, parameters, experiments. It answers predictions, whitened residuals and their Jacobian."""
 
+import copy
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -120,6 +123,23 @@ class Problem:
     def longest(self):
         """s, length of the longest experiment."""
         return max(float(run.times[-1] - run.times[0]) for run in self.runs)
+
+    def held_out(self, names):
+        """The same problem with those experiments for validation and all others fitted; nothing is compiled anew."""
+        other = copy.copy(self)
+        other.experiments = tuple(dataclasses.replace(e, validation=e.name in names) for e in self.experiments)
+        other.sigmas = list(self.sigmas)
+        return other
+
+    def holding(self, values):
+        """The same problem with parameters held at `{name: value}`; nothing is compiled anew."""
+        other = copy.copy(self)
+        other.space = copy.deepcopy(self.space)
+        for name, value in values.items():
+            k = self.names.index(name)
+            u = self.space.inward(np.where(np.arange(len(self.names)) == k, value, 1.0))[k]
+            other.space.start[k] = other.space.lower[k] = other.space.upper[k] = u
+        return other
 
     def training(self):
         return [k for k, e in enumerate(self.experiments) if not e.validation]

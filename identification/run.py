@@ -183,10 +183,20 @@ class _Group:
         def all_of(u, ts, numbers):
             return jax.vmap(lambda t, n: members[0].predicted(u, t, n))(ts, numbers)
 
+        felt = np.stack([m.felt for m in members])
+        # Each lane differentiates by what it feels (the longest list of all lanes), which may be far from everything.
+        self.own = np.argsort(~felt, axis=1, kind="stable")[:, : felt.sum(axis=1).max()]
+
+        def slope(own, u, t, n):
+            def twice(x):
+                found = members[0].predicted(u.at[own].set(x), t, n)
+                return found, found
+
+            return jax.jacfwd(twice, has_aux=True)(u[own])
+
         def slopes_of(u, ts, numbers):
             # Lanes outside, derivatives inside: each lane then integrates all its tangents along with one motion.
-            slope = jax.jacfwd(lambda u, t, n: (lambda p: (p, p))(members[0].predicted(u, t, n)), has_aux=True)
-            return jax.vmap(lambda t, n: slope(u, t, n))(ts, numbers)
+            return jax.vmap(lambda own, t, n: slope(own, u, t, n))(self.own, ts, numbers)
 
         self._predict = mb.compiled(all_of)
         self._slope = mb.compiled(slopes_of)
@@ -209,7 +219,9 @@ class _Group:
     def slopes_at(self, place, u, horizon):
         slope, values = self._once("slopes", self._slope, u, horizon)
         count = self.members[place].times.size
-        return slope[place, :count], values[place, :count]
+        full = np.zeros((count, values.shape[-1], u.size))
+        full[..., self.own[place]] = slope[place, :count]
+        return full, values[place, :count]
 
 
 class _Rig(_Run):

@@ -17,7 +17,7 @@ def pendulum():
     )
 
 
-def swing(angle, speed, length):
+def swing(angle, speed, length, viscous=VISCOUS):
     """An experiment whose data come from SciPy's integration of the pendulum with a push that is linear between
     samples."""
     t = np.linspace(0.0, length, round(100 * length) + 1)
@@ -25,7 +25,7 @@ def swing(angle, speed, length):
 
     def rate(time, y):
         torque = np.interp(time, t, push)
-        return [y[1], (torque - VISCOUS * y[1] - MASS * 9.81 * np.sin(y[0])) / (MASS + INERTIA)]
+        return [y[1], (torque - viscous * y[1] - MASS * 9.81 * np.sin(y[0])) / (MASS + INERTIA)]
 
     spin = solve_ivp(rate, (0, length), [angle, speed], t_eval=t, rtol=1e-10, atol=1e-12, max_step=0.01).y[0]
     return ident.Experiment(
@@ -56,6 +56,41 @@ def test_swings_of_different_length_are_fitted_together():
     # A horizon leaves out samples, not experiments.
     inside, model = problem.runs[1].predict(result.u, 0.5)
     assert inside.sum() == 51 and (model[51:] == 0).all() and np.isfinite(model).all()
+
+
+@pytest.mark.slow
+def test_a_parameter_of_its_own_in_each_experiment():
+    swings = [swing(0.5, 0.0, 0.6, 0.2), swing(-0.2, 1.0, 0.6, 0.5), swing(0.1, -1.0, 0.6, 0.5)]
+    cold, warm, again = (s.name for s in swings)
+    unknown = [
+        ident.Parameter("mass", "bob.mass", start=1.2),
+        ident.Parameter("cold drag", "drag.viscous", experiments=[cold]),
+        ident.Parameter("warm drag", "drag.viscous", experiments=[warm, again]),
+    ]
+    problem = ident.Problem(pendulum(), unknown, swings)
+    assert problem.runs[0].group is not None
+    result = ident.fit(problem)
+    np.testing.assert_allclose(result.x, [MASS, 0.2, 0.5], rtol=1e-5)
+    assert float(problem.fitted_mechanism(result.u).value("drag.viscous")) == 0.1
+    assert float(problem.fitted_mechanism(result.u, warm).value("drag.viscous")) == result.x[2]
+    # Nothing of what follows compiles anew: a run left out keeps its own parameter, a held one stays.
+    part = problem.held_out([cold]).holding({"mass": 1.5})
+    other = ident.fit(part)
+    assert other.x[0] == pytest.approx(1.5) and other.x[1] == 0.1 and abs(other.x[2] - 0.5) > 1e-3
+    assert part.linearised(result.u)[1].shape[0] == 2 * 61 and not problem.experiments[0].validation
+
+
+def test_parameters_of_experiments_are_checked():
+    swings = [swing(0.5, 0.0, 0.1), swing(-0.2, 1.0, 0.1)]
+
+    def problem(*given):
+        drags = [ident.Parameter(f"drag {k}", "drag.viscous", experiments=e) for k, e in enumerate(given)]
+        return ident.Problem(pendulum(), drags, swings)
+
+    with pytest.raises(ident.StudyError, match=r"no experiment `b`\. Known: from 0.5, from -0.2"):
+        problem(["b"])
+    with pytest.raises(ident.StudyError, match=r"`drag 0` and `drag 1` both set `drag.viscous`"):
+        problem(["from 0.5"], ["from 0.5", "from -0.2"])
 
 
 def test_faulty_inputs_are_named():

@@ -2,7 +2,6 @@
 
 import dataclasses
 
-import identification as ident
 import mbjax as mb
 
 from .windows import GEAR
@@ -25,11 +24,11 @@ class Link:
 def published():
     """The published parameters as a mechanism that can exist.
 
-    Motion knows a link 2 by its mass times centre and its inertia about the elbow; its mass can be traded with link 1.
+    Motion knows link 2 by its mass times centre and its inertia about the elbow; its mass can be traded with link 1.
     The published one (0.5639 kg at 0.3213 m, 0.05388 kg m^2 about the joint) has a negative inertia about its mass
-    centre: 0.70 kg does the same motion with a positive one. Their equations also have a rotor of the elbow that turns
-    against the joint and is carried by link 1 (mass matrix +J, -6 J, +36 J): with the inertia of link 2 less 6 J, that of
-    link 1 more J and 7/6 J as the rotor, a rotor that follows the joint does the same.
+    centre: 0.70 kg does the same motion with a positive one. Their equations also have a rotor of the elbow that is
+    carried by link 1 and turns against the joint (mass matrix +J, -6 J, +36 J): with the inertia of link 2 less 6 J,
+    that of link 1 more J and 7/6 J as the rotor, a rotor that turns with the joint does the same.
     """
     rotor, arctan = 9.94e-5, 1.5707963267948966  # J; their friction is not divided by its limit
     mass = (0.6417, 0.70)
@@ -42,7 +41,7 @@ def published():
     )
 
 
-def mechanism(links, shape="arctan"):
+def mechanism(links):
     """Both links hanging down, drawn in the x-y plane; angles are `shoulder.spin` and `elbow.spin`."""
     first, second = links
     bodies = [
@@ -53,7 +52,7 @@ def mechanism(links, shape="arctan"):
     for k, (joint, link) in enumerate(zip(("shoulder", "elbow"), links, strict=True), start=1):
         elements += [
             mb.Motor(f"motor{k}", joint, gear=GEAR, rotor_inertia=link.rotor),
-            mb.JointFriction(f"friction{k}", joint, "spin", viscous=link.viscous, dry=link.dry, shape=shape),
+            mb.JointFriction(f"friction{k}", joint, "spin", viscous=link.viscous, dry=link.dry, shape="arctan"),
             mb.JointForce(f"bias{k}", joint, "spin", mb.signal.Constant(0.0)),
         ]
     return mb.Mechanism("double pendulum", bodies, _joints(), elements=elements)

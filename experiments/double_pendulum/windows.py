@@ -27,9 +27,10 @@ def windows(run, thinned=1):
     column = {n: np.interp(t, table["t_s"], table[n]) for n in table.dtype.names}
     start = {n: _smooth(column[n], 0) for n in ("angle1_rad", "angle2_rad")}
     rate = {n: _smooth(column[n], 1) for n in start}
-    mean = np.ones(thinned) / thinned
+    odd = thinned + 1 - thinned % 2
+    mean = np.ones(odd) / odd
     for n in ("torque1_Nm", "torque2_Nm"):
-        column[n] = np.convolve(np.pad(column[n], thinned // 2, mode="edge"), mean, mode="valid")
+        column[n] = np.convolve(np.pad(column[n], odd // 2, mode="edge"), mean, mode="valid")
     samples, every = round(LENGTH / STEP), round(EVERY / STEP)
     found = []
     for k, first in enumerate(range(0, t.size - samples, every)):

@@ -10,12 +10,12 @@ from .base import AbstractElement, AbstractLoad, JointSite, joint_site
 
 
 class JointFriction(AbstractElement):
-    """Friction on a joint coordinate: -(viscous rate + (dry + breakaway exp(-(rate / stribeck_speed)^2)) s(rate / speed)).
+    """Friction on a joint coordinate: -(viscous rate + (dry + breakaway e) s(rate / speed)).
 
-    s is tanh or (2/pi) arctan: both tend to the sign as `speed` -> 0 and have a finite slope at rest, so there is no
-    true sticking: a loaded joint creeps at a fraction of `speed`. `breakaway` is what slow motion adds to `dry`
-    (Stribeck; choose `speed` well below `stribeck_speed`). `dry` is a constant force or torque; it does not
-    follow the reaction in the joint.
+    e is exp(-(rate / stribeck_speed)^2), s is tanh or (2/pi) arctan: both shapes tend to the sign as `speed` -> 0 and
+    have a finite slope at rest, so there is no true sticking: a loaded joint creeps at a fraction of `speed`.
+    `breakaway` is what slow motion adds to `dry` (Stribeck; choose `speed` well below `stribeck_speed`). `dry` is a
+    constant force or torque; it does not follow the reaction in the joint.
     """
 
     name: str = eqx.field(static=True)

@@ -1,0 +1,87 @@
+"""`python -m experiments.double_pendulum [--quick] [--out FOLDER]`: errors of unseen runs, laws ranked."""
+
+import argparse
+import json
+import pathlib
+import time
+
+import jax
+import numpy as np
+
+jax.config.update("jax_enable_x64", True)
+
+from identification.information import covariance  # noqa: E402
+
+from .model import mechanism, published  # noqa: E402
+from .study import LAWS, Fits, Metric, criteria  # noqa: E402
+from .windows import RUNS, missing  # noqa: E402
+
+BEST = "viscous + Coulomb + gear loss"
+
+
+def ranking(fits, laws, note):
+    """Every law fitted to all runs and to any three."""
+    found, best = {}, None
+    for law in laws:
+        problem, result = fits.all_runs(law)
+        free, aic, bic = criteria(problem, result)
+        left_out = [fits.without(problem, result, run) for run in RUNS]
+        errors = np.array([fits.predicted(problem, result, u, run) for run, u in zip(RUNS, left_out, strict=True)])
+        found[law] = {
+            "parameters": free, "aic": aic, "bic": bic, "chisqr": result.chisqr,
+            "strict": errors[:, 0].tolist(), "calibrated": errors[:, 1].tolist(),
+        }  # fmt: skip
+        note(f"{law:38} {free:3} {aic:8.0f} {bic:8.0f}   {errors[:, 0].mean():.4f}   {errors[:, 1].mean():.4f}")
+        if law == BEST:
+            best = problem, result, left_out
+    return found, best
+
+
+def report(problem, result):
+    """Value and deviation of every free parameter. Correlated residuals widen what the data say, not the priors."""
+    free = problem.space.lower < problem.space.upper
+    data = np.arange(result.fun.size) < result.fun.size - sum(p.prior is not None for p in problem.parameters)
+    slope = result.jac[:, free] / np.where(data, result.inflation, 1.0)[:, None]
+    deviation = np.sqrt(np.diag(covariance(slope)))
+    rows = zip(np.flatnonzero(free), deviation * problem.space.slope(result.u)[free], strict=True)
+    return {problem.names[k]: [float(result.x[k]), float(d), problem.parameters[k].unit] for k, d in rows}
+
+
+def study(quick=False, note=print):
+    """Everything, as a dictionary."""
+    begin = time.perf_counter()
+    fits = Fits(every=6 if quick else 2)
+    note("law, parameters, AIC, BIC, mean error of unseen runs [rad]: zeros unknown, zeros from the run's past")
+    laws, (problem, result, left_out) = ranking(fits, [BEST], note)
+    parameters = report(problem, result)
+    for name, (value, deviation, unit) in parameters.items():
+        note(f"{name:28} {value:11.5g} +- {deviation:.2g} {unit}")
+    fitted = [problem.fitted_mechanism(u) for u in left_out]
+    metric = Metric({"published": [mechanism(published())] * len(RUNS), "left out": fitted})
+    errors, (calibrated, _) = metric.strict(), metric.calibrated()
+    errors |= {f"{case}, zeros calibrated": values for case, values in calibrated.items()}
+    ratio = {k: float(np.mean(v) / np.mean(errors["published"])) for k, v in errors.items()}
+    for label, values in errors.items():
+        runs = "  ".join(f"{v:.4f}" for v in values)
+        note(f"{label:28} {runs}   mean {np.mean(values):.4f}   ratio {ratio[label]:.3f}")
+    laws |= {} if quick else ranking(fits, [law for law in LAWS if law != BEST], note)[0]
+    return {
+        "errors": errors, "ratio": ratio, "laws": laws, "parameters": parameters,
+        "seconds": time.perf_counter() - begin,
+    }  # fmt: skip
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="the best law alone, on a third of the windows")
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out"), help="folder of summary.json")
+    given = parser.parse_args()
+    if missing():
+        raise SystemExit(missing())
+    summary = study(given.quick)
+    given.out.mkdir(parents=True, exist_ok=True)
+    (given.out / "summary.json").write_text(json.dumps(summary, indent=1))
+
+
+if __name__ == "__main__":
+    main()
