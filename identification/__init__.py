@@ -28,12 +28,13 @@ from .sensor import (
     motor_current,
 )
 from .study import Study, load_study
+from .sweep import Samples, SweepResult, grid, merge, status, sweep, uniform
 
 __all__ = [
     "Accelerometer", "BushingTest", "Butterworth", "ChannelFrequencyClass", "ChannelSensor", "Check", "Compared",
     "DataError", "Designs", "Experiment", "Feature", "FeatureTest", "FitResult", "Input", "Parameter", "Planned",
-    "Problem", "Profile", "Ranked", "Ranking", "Recording", "Study", "StudyError", "Table", "Unfiltered", "Verdict",
-    "bushing_holder", "check", "design", "encoder", "fit", "growing_horizons", "gyroscope", "load_cell", "load_study",
-    "measure", "motor_current", "planned", "profile", "rank", "read_csv", "read_recording", "read_table",
-    "save_profiles", "write_report",
+    "Problem", "Profile", "Ranked", "Ranking", "Recording", "Samples", "Study", "StudyError", "SweepResult", "Table",
+    "Unfiltered", "Verdict", "bushing_holder", "check", "design", "encoder", "fit", "grid", "growing_horizons",
+    "gyroscope", "load_cell", "load_study", "measure", "merge", "motor_current", "planned", "profile", "rank",
+    "read_csv", "read_recording", "read_table", "save_profiles", "status", "sweep", "uniform", "write_report",
 ]  # fmt: skip

@@ -20,14 +20,24 @@ class Problem:
     """What is to be fitted to what.
 
     `steps` is the integration's tolerance (default rtol 1e-8: noise of the integrator must stay below that of the
-    data). `sensors` are what the rig measures with, by name: a `Compared` or a parameter's path may refer to them. `loss` is one
-    of scipy's (`soft_l1`, `huber`, `cauchy`, `arctan`), robust from `loss_scale` standard deviations on.
+    data). `sensors` are what the rig measures with, by name: a `Compared` or a parameter's path may refer to them.
+    `loss` is one of scipy's (`soft_l1`, `huber`, `cauchy`, `arctan`), robust from `loss_scale` deviations on.
     Everything a fitter needs: `residuals(u, horizon)` and `linearised(u, horizon)`, in the space `u` of the fit
     (logarithms, or values over the size of their start); a horizon (s after each start) leaves later samples out.
     """
 
-    def __init__(self, mechanism, parameters, experiments, *, steps=None, solver=None, sensors=None, loss="linear", loss_scale=1.0
-    ):  # fmt: skip
+    def __init__(
+        self,
+        mechanism,
+        parameters,
+        experiments,
+        *,
+        steps=None,
+        solver=None,
+        sensors=None,
+        loss="linear",
+        loss_scale=1.0,
+    ):
         self.mechanism = mechanism
         self.sensors = dict(sensors or {})
         check_loss(loss, loss_scale)

@@ -144,10 +144,8 @@ class _Motion(_Run):
         steps, solver = self.problem.steps, self.problem.solver
         run = mb.simulate(system, state, ts, steps=steps, solver=solver, throw=False)
         wanted = jnp.isfinite(ts)
-
         last = jnp.sum(wanted) - 1
         place = jnp.minimum(jnp.arange(ts.shape[0]), last)  # rows that nobody asked for repeat the last one
-
         states = jax.tree.map(lambda rows: rows[place], run.states)
         quiet = mb.Trajectory(run.system, ts[place], states, run.result, run.statistics)
         return jnp.where(wanted[:, None], self._readings(quiet, sensors), 0.0)
@@ -181,7 +179,7 @@ class _Group:
             run.group, run.place = self, place
 
         def all_of(u, ts, numbers):
-            return jax.vmap(lambda t, n: members[0].predicted(u, t, n))(ts, numbers)
+            return jax.lax.map(lambda x: members[0].predicted(u, *x), (ts, numbers))
 
         felt = np.stack([m.felt for m in members])
         # Each lane differentiates by what it feels (the longest list of all lanes), which may be far from everything.
@@ -195,8 +193,8 @@ class _Group:
             return jax.jacfwd(twice, has_aux=True)(u[own])
 
         def slopes_of(u, ts, numbers):
-            # Lanes outside, derivatives inside: each lane then integrates all its tangents along with one motion.
-            return jax.vmap(lambda own, t, n: slope(own, u, t, n))(self.own, ts, numbers)
+            # One run after the other: none waits for a longer one, and each integrates all its tangents together.
+            return jax.lax.map(lambda x: slope(x[0], u, *x[1:]), (jnp.asarray(self.own), ts, numbers))
 
         self._predict = mb.compiled(all_of)
         self._slope = mb.compiled(slopes_of)

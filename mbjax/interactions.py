@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .kinematics import relative
-from .law import CLOSED, KINDS, OPEN, SLOWEST_START, Points, no_points
+from .law import CLOSED, OPEN, SLOWEST_START, Points, no_points
 from .rotation import cross, rotate
 from .state import Memory
 

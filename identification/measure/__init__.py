@@ -8,7 +8,8 @@ from .energy import EnergyLoss
 from .poincare import Poincare
 
 CATALOGUE = (
-    ContactCount, Contacts, Custom, EnergyLoss, Final, LargestForce, Mean, PeakToPeak, Poincare, RootMeanSquare, Spectrum,
+    ContactCount, Contacts, Custom, EnergyLoss, Final, LargestForce, Mean, PeakToPeak, Poincare, RootMeanSquare,
+    Spectrum,
 )  # fmt: skip
 
 __all__ = ["CATALOGUE", "AbstractMeasure", "events_of", "labels_of", *(m.__name__ for m in CATALOGUE)]

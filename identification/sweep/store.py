@@ -152,7 +152,7 @@ def status(folder):
 
 
 def merge(folder, *, write=True):
-    """All chunks of a folder as one `SweepResult`; also written as `sweep.npz` and `sweep.json` unless `write=False`."""
+    """All chunks of a folder as one `SweepResult`; `write` puts it into `sweep.npz` and `sweep.json` as well."""
     store = Store(folder)
     manifest = store.read_manifest()
     parts, missing = [], []
@@ -170,4 +170,6 @@ def merge(folder, *, write=True):
     )
     if write:
         result.save(folder)
+        for left in store.folder.glob(".chunk-*"):  # half-written when a process was killed
+            left.unlink(missing_ok=True)
     return result
