@@ -8,6 +8,7 @@ from .errors import DataError, StudyError
 from .experiment import Compared, Experiment, Input
 from .feature_test import Feature, FeatureTest
 from .fit import fit, growing_horizons
+from .indices import morris, sobol
 from .information import Verdict
 from .parameter import Parameter
 from .problem import Problem
@@ -16,6 +17,7 @@ from .ranking import Ranked, Ranking, rank
 from .recording import Recording, Table, read_csv, read_recording, read_table
 from .report import write_report
 from .result import FitResult
+from .sensitivity import Sensitivity, sensitivity
 from .sensor import (
     Accelerometer,
     Butterworth,
@@ -33,8 +35,9 @@ from .sweep import Samples, SweepResult, grid, merge, status, sweep, uniform
 __all__ = [
     "Accelerometer", "BushingTest", "Butterworth", "ChannelFrequencyClass", "ChannelSensor", "Check", "Compared",
     "DataError", "Designs", "Experiment", "Feature", "FeatureTest", "FitResult", "Input", "Parameter", "Planned",
-    "Problem", "Profile", "Ranked", "Ranking", "Recording", "Samples", "Study", "StudyError", "SweepResult", "Table",
-    "Unfiltered", "Verdict", "bushing_holder", "check", "design", "encoder", "fit", "grid", "growing_horizons",
-    "gyroscope", "load_cell", "load_study", "measure", "merge", "motor_current", "planned", "profile", "rank",
-    "read_csv", "read_recording", "read_table", "save_profiles", "status", "sweep", "uniform", "write_report",
+    "Problem", "Profile", "Ranked", "Ranking", "Recording", "Samples", "Sensitivity", "Study", "StudyError",
+    "SweepResult", "Table", "Unfiltered", "Verdict", "bushing_holder", "check", "design", "encoder", "fit", "grid",
+    "growing_horizons", "gyroscope", "load_cell", "load_study", "measure", "merge", "morris", "motor_current",
+    "planned", "profile", "rank", "read_csv", "read_recording", "read_table", "save_profiles", "sensitivity", "sobol",
+    "status", "sweep", "uniform", "write_report",
 ]  # fmt: skip

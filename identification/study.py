@@ -8,6 +8,7 @@ import tomllib
 import numpy as np
 
 import mbjax as mb
+from mbjax.io.dimensions import FIELDS
 from mbjax.io.faults import Faults, describe, join
 from mbjax.units import ONE, UnitError, parse_quantity, parse_unit
 
@@ -20,7 +21,7 @@ from .recording import read_recording, read_table
 from .sensor.base import sensor_value
 from .sensor.table import sensor_from_table
 
-_TOP = ("model", "parameters", "sensors", "experiments", "fit")
+TOP = ("model", "parameters", "sensors", "experiments", "fit", "times", "sweep", "sensitivity")
 _PARAMETER = ("path", "paths", "start", "lower", "upper", "scale", "prior", "experiments")
 _EXPERIMENT = ("file", "time", "time_offset", "validation", "channels", "positions", "speeds", "model", "inputs")
 _BUSHING_TEST = ("file", "bushing", "deflection", "amplitude", "frequency", "phase", "mean", "validation", "channels")
@@ -38,6 +39,20 @@ class Study:
 
 def load_study(path):
     """The study in a TOML file. All faults are reported together, each with its key."""
+    path, faults, data = read_toml(path)
+    mechanism = read_model(data.get("model"), "model", path, faults)
+    given = _tables(data, "sensors", faults) if "sensors" in data else []
+    sensors = {n: sensor_from_table(n, t, faults) for n, t in given}
+    parameters = [_parameter(n, t, mechanism, sensors, faults) for n, t in _tables(data, "parameters", faults)]
+    experiments = [_experiment(n, t, path, faults) for n, t in _tables(data, "experiments", faults)]
+    settings = _settings(data.get("fit", {}), faults)
+    faults.raise_any()
+    steps = mb.Adaptive(rtol=settings.pop("rtol", 1e-8))
+    return Study(Problem(mechanism, parameters, experiments, steps=steps, sensors=sensors), settings)
+
+
+def read_toml(path):
+    """The path, a collector of faults, and the table of a study file whose sections are known."""
     path = pathlib.Path(path)
     faults = Faults(str(path))
     try:
@@ -49,16 +64,8 @@ def load_study(path):
     except tomllib.TOMLDecodeError as error:
         line = re.search(r"line (\d+)", str(error))
         raise mb.ModelError(f"{path}{':' + line[1] if line else ''}: not valid TOML: {error}.") from None
-    faults.unknown_keys("", data, _TOP)
-    mechanism = _model(data.get("model"), "model", path, faults)
-    given = _tables(data, "sensors", faults) if "sensors" in data else []
-    sensors = {n: sensor_from_table(n, t, faults) for n, t in given}
-    parameters = [_parameter(n, t, mechanism, sensors, faults) for n, t in _tables(data, "parameters", faults)]
-    experiments = [_experiment(n, t, path, faults) for n, t in _tables(data, "experiments", faults)]
-    settings = _settings(data.get("fit", {}), faults)
-    faults.raise_any()
-    steps = mb.Adaptive(rtol=settings.pop("rtol", 1e-8))
-    return Study(Problem(mechanism, parameters, experiments, steps=steps, sensors=sensors), settings)
+    faults.unknown_keys("", data, TOP)
+    return path, faults, data
 
 
 def _tables(data, key, faults):
@@ -75,7 +82,7 @@ def _tables(data, key, faults):
     return good
 
 
-def _model(name, key, path, faults):
+def read_model(name, key, path, faults):
     if not isinstance(name, str):
         faults.missing("", key, '"model.toml"')
         return None
@@ -107,16 +114,16 @@ def _parameter(name, table, mechanism, sensors, faults):
                 faults.add(join(where, "path"), str(error))
                 return None
         if paths[0].partition(".")[0] not in sensors:
-            unit = mechanism.parameters(paths[0]).get(paths[0], ((), ""))[1]
+            unit = unit_of(mechanism, paths[0])
     numbers = {}
     for key in ("start", "lower", "upper"):
         if key in table:
-            numbers[key] = _number(table[key], unit, join(where, key), faults)
+            numbers[key] = read_number(table[key], unit, join(where, key), faults)
     prior = table.get("prior")
     if prior is not None:
         if not isinstance(prior, list) or len(prior) != 2:
             return faults.add(join(where, "prior"), f"is {describe(prior)}; expected [mean, deviation].")
-        prior = tuple(_number(x, unit, join(where, "prior"), faults) for x in prior)
+        prior = tuple(read_number(x, unit, join(where, "prior"), faults) for x in prior)
     if None in numbers.values() or (prior is not None and None in prior):
         return None
     try:
@@ -128,7 +135,25 @@ def _parameter(name, table, mechanism, sensors, faults):
         return faults.add(where, str(error))
 
 
-def _number(value, unit, where, faults):
+def unit_of(mechanism, path):
+    """The unit of a number, or of the array whose component it is; "" where it depends on the place."""
+    name, *keys = path.split(".")
+    node = mechanism[name]
+    for key in keys:
+        unit = FIELDS.get(type(node), {}).get(key, "")
+        if unit and not re.search(r"[QFY{]", unit):
+            return unit
+        node = getattr(node, key, None)
+    whole = path
+    while whole:
+        found = mechanism.parameters(whole).get(whole)
+        if found is not None:
+            return found[1]
+        whole = whole.rpartition(".")[0]
+    return ""
+
+
+def read_number(value, unit, where, faults):
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return faults.add(where, f"is {describe(value)}; expected a number, or text such as `12 mm`.")
     try:
@@ -153,17 +178,17 @@ def _experiment(name, table, path, faults):
     if not isinstance(channels, dict) or not channels:
         return faults.missing(where, "channels", '{"slider.position.x" = {column = "x"}}')
     compared = [_channel(c, t, join(join(where, "channels"), c), recording, faults) for c, t in channels.items()]
-    mechanism = _model(table["model"], "model", path, faults) if "model" in table else None
+    mechanism = read_model(table["model"], "model", path, faults) if "model" in table else None
     inputs = []
     for target, t in table.get("inputs", {}).items():
         found = _channel(target, t, join(join(where, "inputs"), target), recording, faults)
         if found is not None:
             inputs.append(Input(target, found.column, found.factor, found.offset))
-    offset = _number(table.get("time_offset", 0.0), "s", join(where, "time_offset"), faults)
+    offset = read_number(table.get("time_offset", 0.0), "s", join(where, "time_offset"), faults)
     starts = {}
     for key in ("positions", "speeds"):
         given = table.get(key, {})
-        starts[key] = {k: _number(v, "", join(join(where, key), k), faults) for k, v in given.items()}
+        starts[key] = {k: read_number(v, "", join(join(where, key), k), faults) for k, v in given.items()}
     if len(faults.messages) > before:
         return None
     return Experiment(
@@ -189,7 +214,7 @@ def _bushing_test(name, table, path, faults):
         return faults.missing(where, "channels", '{force = "force [N]"}')
     compared = [_channel(c, t, join(join(where, "channels"), c), rows, faults) for c, t in channels.items()]
     axes = [_axis(key, table, where, rows, faults) for key in ("amplitude", "frequency", "phase")]
-    mean = _number(table.get("mean", 0.0), "", join(where, "mean"), faults)
+    mean = read_number(table.get("mean", 0.0), "", join(where, "mean"), faults)
     if len(faults.messages) > before:
         return None
     grids = [np.unique(x) for x in axes if x is not None]
@@ -246,9 +271,9 @@ def _channel(channel, table, where, recording, faults):
     sigma = table.get("sigma", "estimate")
     if sigma != "estimate":
         # A plain number is in the unit of the column, like the data.
-        sigma = _number(sigma, text, join(where, "sigma"), faults)
+        sigma = read_number(sigma, text, join(where, "sigma"), faults)
         sigma = sigma if sigma is None or isinstance(table["sigma"], str) else sigma * factor
-    offset = _number(table.get("offset", 0.0), text, join(where, "offset"), faults)
+    offset = read_number(table.get("offset", 0.0), text, join(where, "offset"), faults)
     if sigma is None or offset is None:
         return None
     try:
@@ -263,7 +288,7 @@ def _settings(table, faults):
     for key, value in table.items():
         if key == "horizons":
             numbers = value if isinstance(value, list) else [value]
-            good[key] = [_number(v, "s", "fit.horizons", faults) for v in numbers]
+            good[key] = [read_number(v, "s", "fit.horizons", faults) for v in numbers]
         elif isinstance(value, bool) or not isinstance(value, int | float):
             faults.add(join("fit", key), f"is {describe(value)}; expected a number.")
         else:

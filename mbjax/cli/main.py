@@ -13,6 +13,8 @@ OK, MODEL_ERROR, SOLVER_FAILURE, NOT_IDENTIFIABLE, INTERRUPTED = 0, 2, 3, 4, 130
 # Verb: the module with `add_arguments(parser)` and `run(arguments, console) -> exit code`, and a line of help.
 VERBS = {
     "simulate": ("mbjax.cli.simulate", "simulate a model file and write its motion"),
+    "sensitivity": ("mbjax.cli.sensitivity", "say which number moves which output of a model, and when"),
+    "sweep": ("mbjax.cli.sweep", "simulate thousands of variants of a model; go on, merge and plot"),
     "view": ("mbjax.cli.view", "make an HTML page that shows a simulated motion"),
     "check": ("mbjax.cli.check", "say which parameters a study's data can tell"),
     "fit": ("mbjax.cli.fit", "fit the parameters of a study to its data"),
