@@ -29,6 +29,7 @@ from .sensor import (
     load_cell,
     motor_current,
 )
+from .shooting import shooting
 from .study import Study, load_study
 from .sweep import Samples, SweepResult, grid, merge, status, sweep, uniform
 
@@ -38,6 +39,6 @@ __all__ = [
     "Problem", "Profile", "Ranked", "Ranking", "Recording", "Samples", "Sensitivity", "Study", "StudyError",
     "SweepResult", "Table", "Unfiltered", "Verdict", "bushing_holder", "check", "design", "encoder", "fit", "grid",
     "growing_horizons", "gyroscope", "load_cell", "load_study", "measure", "merge", "morris", "motor_current",
-    "planned", "profile", "rank", "read_csv", "read_recording", "read_table", "save_profiles", "sensitivity", "sobol",
-    "status", "sweep", "uniform", "write_report",
+    "planned", "profile", "rank", "read_csv", "read_recording", "read_table", "save_profiles", "sensitivity",
+    "shooting", "sobol", "status", "sweep", "uniform", "write_report",
 ]  # fmt: skip

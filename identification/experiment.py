@@ -48,6 +48,10 @@ class Experiment:
     joint coordinates `positions` and `speeds` where given. `mechanism` replaces the study's one for this experiment
     (other loads or drives; the same parts); `inputs` are signals that follow columns of the recording.
 
+    With `continues` it goes on where the experiment of that name ends: what its `positions` and `speeds` hold at the
+    start must be what the other one has at its end, up to the deviations `continuity` (m or rad, m/s or rad/s); see
+    `shooting`.
+
     Experiments whose mechanisms and inputs differ in numbers only are simulated together, in one compilation.
     """
 
@@ -60,6 +64,8 @@ class Experiment:
     mechanism: object = None
     validation: bool = False
     inputs: tuple[Input, ...] = ()
+    continues: str | None = None
+    continuity: tuple[float, float] = (1e-6, 1e-4)
 
     def __post_init__(self):
         object.__setattr__(self, "compared", tuple(self.compared))

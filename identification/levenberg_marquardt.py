@@ -56,7 +56,7 @@ def walk(state, residuals, linearised, lower, upper, *, tolerance=1e-8, most=100
         state.evaluations += 1
         found = residuals(trial)
         foreseen = -(gradient @ moved + 0.5 * np.sum((jacobian @ moved) ** 2))
-        gain = -1.0 if found is None else (cost - 0.5 * found @ found) / max(foreseen, 1e-300)
+        gain = -1.0 if found is None else _gain(cost - 0.5 * found @ found, foreseen)
         small = np.max(np.abs(moved)) < tolerance
         if gain > 1e-4:
             after = linearised(trial)
@@ -81,6 +81,13 @@ def walk(state, residuals, linearised, lower, upper, *, tolerance=1e-8, most=100
         if not state.status and state.evaluations >= most:
             state.status = EXHAUSTED
     return state, point
+
+
+def _gain(reached, foreseen):
+    """Reached over foreseen reduction; a step cut off at a bound may foresee none."""
+    if foreseen > 1e-300 + 1e-14 * abs(reached):
+        return reached / foreseen
+    return 1.0 if reached > 0 else -1.0
 
 
 def _step(jacobian, r, damping, scale):

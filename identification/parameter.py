@@ -28,6 +28,7 @@ class Parameter:
     unit: str = ""
     prior: tuple[float, float] | None = None
     experiments: tuple[str, ...] | None = None
+    step: float | None = None  # on a linear scale, what counts as one in the space of the fit; default: the start
 
     def __post_init__(self):
         paths = (self.paths,) if isinstance(self.paths, str) else tuple(self.paths)
@@ -64,6 +65,8 @@ class Parameter:
 
     def unit_step(self, start):
         """The value change that counts as one in the space of the fit (linear scale)."""
+        if self.step is not None:
+            return self.step
         if start:
             return abs(start)
         width = self.upper - self.lower

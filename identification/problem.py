@@ -10,10 +10,19 @@ import numpy as np
 import mbjax as mb
 
 from .errors import StudyError
+from .link import links_of
 from .loss import check_loss, softened
 from .parameter import Space
 from .run import runs_of
 from .sensor.base import sensor_value, with_sensor_value
+
+START = "start"  # paths of what an experiment holds at its start
+
+
+def _held(starts, path):
+    """A start value of one experiment; 0 where it holds none."""
+    kind, _, coordinate = path.removeprefix(f"{START}.").partition(".")
+    return (starts or {}).get(kind, {}).get(coordinate, 0.0)
 
 
 class Problem:
@@ -52,6 +61,7 @@ class Problem:
         self.space = Space(self.parameters, self.starts)
         self.runs = runs_of(self, self.experiments)
         self.sigmas = [run.first_sigmas() for run in self.runs]
+        self.links = links_of(self.experiments, self.runs)
 
     def _check_names(self):
         if not self.parameters:
@@ -100,24 +110,50 @@ class Problem:
         name, _, field = path.partition(".")
         if name in self.sensors:
             return sensor_value(self.sensors[name], name, field)
+        if name == START:
+            return np.array(self._first_start(path))
         return (self.mechanism if mechanism is None else mechanism).value(path)
 
-    def with_values(self, mechanism, u, felt):
-        """`mechanism` and the sensors with the values at `u` of those parameters that are `felt`; traceable."""
+    def _first_start(self, path):
+        """What the first experiment that feels a start value holds there."""
+        kind, _, coordinate = path.removeprefix(f"{START}.").partition(".")
+        if kind not in ("positions", "speeds") or not coordinate:
+            raise StudyError(f"`{path}`: a start value is `{START}.positions.pin.spin` or `{START}.speeds.pin.spin`.")
+        for e in self.experiments:
+            known = getattr(e, kind, None) or {}
+            if coordinate in known and any(path in p.paths and p.felt_in(e.name) for p in self.parameters):
+                return known[coordinate]
+        raise StudyError(
+            f"`{path}`: no experiment that feels it has `{coordinate}` among its {kind}, as a first guess."
+        )
+
+    def with_values(self, mechanism, u, felt, starts=None):
+        """`mechanism`, the sensors and the `starts` with the values at `u` of those parameters that are `felt`.
+
+        `starts` are the positions and speeds that an experiment holds at its start. Traceable.
+        """
         outward, found = self.space.outward(u), {}
         for k, p in enumerate(self.parameters):
             for path in p.paths:
-                before = found.get(path, self._value(path, mechanism))
+                before = found.get(
+                    path, _held(starts, path) if path.startswith(f"{START}.") else self._value(path, mechanism)
+                )
                 found[path] = outward[k] if p.experiments is None else jnp.where(felt[k], outward[k], before)
         sensors = dict(self.sensors)
         for path in [p for p in found if p.partition(".")[0] in sensors]:
             name, _, field = path.partition(".")
             sensors[name] = with_sensor_value(sensors[name], field, found.pop(path))
-        return mechanism.with_values(found), sensors
+        starts = {kind: dict(held) for kind, held in (starts or {}).items()}
+        for path in [p for p in found if p.startswith(f"{START}.")]:
+            kind, _, coordinate = path.removeprefix(f"{START}.").partition(".")
+            value = found.pop(path)
+            if coordinate in starts.get(kind, {}):
+                starts[kind][coordinate] = value
+        return mechanism.with_values(found), sensors, starts
 
     def fitted_mechanism(self, u, experiment=None):
         """The mechanism with the values at `u`, those of one experiment alone only if it is named."""
-        mechanism, _ = self.with_values(self.mechanism, np.asarray(u, dtype=float), self.felt_in(experiment))
+        mechanism, *_ = self.with_values(self.mechanism, np.asarray(u, dtype=float), self.felt_in(experiment))
         return jax.tree.map(np.asarray, mechanism)
 
     def digests(self):
@@ -162,6 +198,7 @@ class Problem:
             if part is None:
                 return None
             parts.append(softened(self.loss, self.loss_scale, part)[0])
+        parts.extend(link.residual(u, horizon) for link in self.links)
         return np.concatenate([*parts, self._prior(u)])
 
     def linearised(self, u, horizon=np.inf):
@@ -172,6 +209,10 @@ class Problem:
             if found is None:
                 return None
             part, slope = softened(self.loss, self.loss_scale, *found)
+            parts.append(part)
+            slopes.append(slope)
+        for link in self.links:
+            part, slope = link.linearised(u, horizon)
             parts.append(part)
             slopes.append(slope)
         return np.concatenate([*parts, self._prior(u)]), np.concatenate([*slopes, self._prior_slope()])

@@ -9,6 +9,7 @@ import mbjax as mb
 from .bushing_test import BushingTest, columns
 from .errors import StudyError
 from .feature_test import FeatureTest
+from .link import watched
 from .measure import events_of
 
 
@@ -16,6 +17,7 @@ def runs_of(problem, experiments):
     """Runs that predict the experiments. Motions whose mechanisms differ in numbers only share one compilation."""
     runs, groups = [], {}
     room = max(len(e.times) for e in experiments)
+    more = watched(experiments)
     for experiment in experiments:
         if isinstance(experiment, BushingTest):
             runs.append(_Rig(problem, experiment))
@@ -25,9 +27,9 @@ def runs_of(problem, experiments):
             continue
         mechanism = experiment.prepared(problem.mechanism, room)
         leaves, tree = jax.tree.flatten((mechanism, experiment.positions or {}, experiment.speeds or {}))
-        channels = tuple(c.channel for c in experiment.compared)
+        channels = (*(c.channel for c in experiment.compared), *more)
         group = groups.setdefault((tree, tuple(np.shape(x) for x in leaves), channels), [])
-        group.append(_Motion(problem, experiment, mechanism, group[0] if group else None))
+        group.append(_Motion(problem, experiment, mechanism, channels, group[0] if group else None))
         runs.append(group[-1])
     for members in groups.values():
         if len(members) > 1:
@@ -64,10 +66,10 @@ class _Run:
         return inside, np.where(inside, self.times, np.inf)
 
     def predict(self, u, horizon=np.inf):
-        return self.window(horizon)[0], self.values_at(u, horizon)
+        return self.window(horizon)[0], self.values_at(u, horizon)[:, : self.measured.shape[1]]
 
     def values_at(self, u, horizon):
-        """Channels (times, channels)."""
+        """Channels (times, channels), those compared first."""
         return np.asarray(self._predict(jnp.asarray(u), jnp.asarray(self.window(horizon)[1])))
 
     def slopes_at(self, u, horizon):
@@ -87,7 +89,7 @@ class _Run:
 
     def linearised(self, u, horizon, sigmas):
         inside, _ = self.window(horizon)
-        slope, model = self.slopes_at(u, horizon)
+        slope, model = (x[:, : self.measured.shape[1]] for x in self.slopes_at(u, horizon))
         residual = self._whitened(model, inside, sigmas)
         slope = (slope / sigmas[:, None])[self.kept & inside[:, None]]
         return None if residual is None or not np.isfinite(slope).all() else (residual, slope)
@@ -106,11 +108,11 @@ class _Run:
 class _Motion(_Run):
     """A recorded motion of the mechanism."""
 
-    def __init__(self, problem, experiment, mechanism, alike):
+    def __init__(self, problem, experiment, mechanism, channels, alike):
         super().__init__(problem, experiment)
         self.mechanism = mechanism
         self.system = mb.assemble(mechanism) if alike is None else alike.system  # for its structure alone
-        self.channels = tuple(c.channel for c in experiment.compared)
+        self.channels = channels  # those compared first, then those that continuity watches
         self.contacts = bool(self.system.structure.points)
         self.group, self.place = None, None
         if alike is None:
@@ -125,9 +127,10 @@ class _Motion(_Run):
 
     def _start(self, u, t0, numbers):
         mechanism, positions, speeds, felt = numbers
-        mechanism, sensors = self.problem.with_values(mechanism, u, felt)
+        held = {"positions": positions, "speeds": speeds}
+        mechanism, sensors, held = self.problem.with_values(mechanism, u, felt, held)
         system = self.system.bind(mechanism)
-        return system, mb.initial_state(system, positions=positions, speeds=speeds, t0=t0), sensors
+        return system, mb.initial_state(system, **held, t0=t0), sensors
 
     @property
     def numbers(self):
@@ -152,11 +155,11 @@ class _Motion(_Run):
 
     def _readings(self, trajectory, sensors):
         """What is compared (times, channels): channels as they are, or as a sensor sees them."""
-        needed = {n: sensors[n].channels() if n in sensors else (n,) for n in self.channels}
-        names = list(dict.fromkeys(c for group in needed.values() for c in group))
+        needed = [(n, sensors[n].channels() if n in sensors else (n,)) for n in self.channels]
+        names = list(dict.fromkeys(c for _, group in needed for c in group))
         table = trajectory[names]
         columns = []
-        for name, group in needed.items():
+        for name, group in needed:
             values = table[:, [names.index(c) for c in group]]
             columns.append(sensors[name].read(trajectory.ts, values) if name in sensors else values[:, 0])
         return jnp.stack(columns, axis=-1)
@@ -260,8 +263,10 @@ class _Features(_Run):
     def _prediction(self, u, ts):
         del ts
         e = self.experiment
-        system = self.system.bind(self.problem.with_values(self.mechanism, u, self.felt)[0])
-        state = mb.initial_state(system, positions=e.positions, speeds=e.speeds, t0=e.ts[0])
+        held = {"positions": e.positions or {}, "speeds": e.speeds or {}}
+        mechanism, _, held = self.problem.with_values(self.mechanism, u, self.felt, held)
+        system = self.system.bind(mechanism)
+        state = mb.initial_state(system, **held, t0=e.ts[0])
         run = mb.simulate(
             system, state, e.ts, steps=self.problem.steps, solver=self.problem.solver, throw=False,
             events=events_of(self.measures),
