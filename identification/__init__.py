@@ -11,6 +11,7 @@ from .fit import fit, growing_horizons
 from .indices import morris, sobol
 from .information import Verdict
 from .parameter import Parameter
+from .posterior import Draws, laplace, nuts, posterior_prediction
 from .problem import Problem
 from .profile import Profile, profile, save_profiles
 from .ranking import Ranked, Ranking, rank
@@ -35,10 +36,10 @@ from .sweep import Samples, SweepResult, grid, merge, status, sweep, uniform
 
 __all__ = [
     "Accelerometer", "BushingTest", "Butterworth", "ChannelFrequencyClass", "ChannelSensor", "Check", "Compared",
-    "DataError", "Designs", "Experiment", "Feature", "FeatureTest", "FitResult", "Input", "Parameter", "Planned",
-    "Problem", "Profile", "Ranked", "Ranking", "Recording", "Samples", "Sensitivity", "Study", "StudyError",
+    "DataError", "Designs", "Draws", "Experiment", "Feature", "FeatureTest", "FitResult", "Input", "Parameter",
+    "Planned", "Problem", "Profile", "Ranked", "Ranking", "Recording", "Samples", "Sensitivity", "Study", "StudyError",
     "SweepResult", "Table", "Unfiltered", "Verdict", "bushing_holder", "check", "design", "encoder", "fit", "grid",
-    "growing_horizons", "gyroscope", "load_cell", "load_study", "measure", "merge", "morris", "motor_current",
-    "planned", "profile", "rank", "read_csv", "read_recording", "read_table", "save_profiles", "sensitivity",
-    "shooting", "sobol", "status", "sweep", "uniform", "write_report",
+    "growing_horizons", "gyroscope", "laplace", "load_cell", "load_study", "measure", "merge", "morris",
+    "motor_current", "nuts", "planned", "posterior_prediction", "profile", "rank", "read_csv", "read_recording",
+    "read_table", "save_profiles", "sensitivity", "shooting", "sobol", "status", "sweep", "uniform", "write_report",
 ]  # fmt: skip

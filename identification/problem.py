@@ -199,7 +199,7 @@ class Problem:
                 return None
             parts.append(softened(self.loss, self.loss_scale, part)[0])
         parts.extend(link.residual(u, horizon) for link in self.links)
-        return np.concatenate([*parts, self._prior(u)])
+        return np.concatenate([*parts, self.prior_residual(u)])
 
     def linearised(self, u, horizon=np.inf):
         """Whitened residuals and their Jacobian by u, or None where a simulation or its derivative failed."""
@@ -215,13 +215,15 @@ class Problem:
             part, slope = link.linearised(u, horizon)
             parts.append(part)
             slopes.append(slope)
-        return np.concatenate([*parts, self._prior(u)]), np.concatenate([*slopes, self._prior_slope()])
+        return np.concatenate([*parts, self.prior_residual(u)]), np.concatenate([*slopes, self._prior_slope()])
 
-    def _prior(self, u):
+    def prior_residual(self, u):
+        """Whitened distances from the priors; of NumPy or traced u."""
         given = [(k, p.prior) for k, p in enumerate(self.parameters) if p.prior is not None]
-        unit = np.where(self.space.log, 1.0, self.space.unit)
-        means = [np.log(m) if self.space.log[k] else m for k, (m, _) in given]
-        return np.array([(u[k] * unit[k] - m) / s for (k, (_, s)), m in zip(given, means, strict=True)])
+        which = np.array([k for k, _ in given], dtype=int)
+        means = np.array([np.log(m) if self.space.log[k] else m for k, (m, _) in given])
+        unit = np.where(self.space.log, 1.0, self.space.unit)[which]
+        return (u[which] * unit - means) / np.array([s for _, (_, s) in given])
 
     def _prior_slope(self):
         given = [(k, p.prior) for k, p in enumerate(self.parameters) if p.prior is not None]

@@ -38,7 +38,7 @@ def runs_of(problem, experiments):
 
 
 class _Run:
-    """One experiment. Kinds differ in `_prediction(u, ts)`: channels (times, channels), NaN after a failure."""
+    """One experiment. Kinds differ in `prediction(u, ts)`: channels (times, channels), NaN after a failure."""
 
     contacts = False  # whether its motion may be chaotic
 
@@ -51,8 +51,8 @@ class _Run:
         for k, compared in enumerate(experiment.compared):
             if not self.kept[:, k].any():
                 raise StudyError(f"Experiment `{experiment.name}`: column `{compared.column}` has no samples.")
-        self._predict = mb.compiled(self._prediction)
-        self._slope = mb.compiled(jax.jacfwd(lambda u, ts: (lambda p: (p, p))(self._prediction(u, ts)), has_aux=True))
+        self._predict = mb.compiled(self.prediction)
+        self._slope = mb.compiled(jax.jacfwd(lambda u, ts: (lambda p: (p, p))(self.prediction(u, ts)), has_aux=True))
 
     @property
     def abscissa(self):
@@ -117,7 +117,7 @@ class _Motion(_Run):
         self.group, self.place = None, None
         if alike is None:
             try:
-                jax.eval_shape(self._prediction, jnp.asarray(problem.space.start), jnp.asarray(self.times))
+                jax.eval_shape(self.prediction, jnp.asarray(problem.space.start), jnp.asarray(self.times))
             except KeyError as error:
                 raise StudyError(f"Experiment `{experiment.name}`: {error.args[0]}") from None
 
@@ -138,7 +138,7 @@ class _Motion(_Run):
         e = self.experiment
         return self.mechanism, e.positions or {}, e.speeds or {}, self.felt
 
-    def _prediction(self, u, ts):
+    def prediction(self, u, ts):
         return self.predicted(u, ts, self.numbers)
 
     def predicted(self, u, ts, numbers):
@@ -236,7 +236,7 @@ class _Rig(_Run):
     def abscissa(self):
         return np.arange(len(self.times)), "row: amplitudes, within them frequencies, within them phases"
 
-    def _prediction(self, u, ts):
+    def prediction(self, u, ts):
         del ts  # the rows are cycles, not times: a horizon leaves none out
         return self.experiment.predict(self.problem.with_values(self.problem.mechanism, u, self.felt)[0])
 
@@ -252,7 +252,7 @@ class _Features(_Run):
         if events_of(self.measures) and not self.system.structure.points:
             raise StudyError(f"Experiment `{experiment.name}`: features of contacts, but nothing can touch.")
         try:
-            jax.eval_shape(self._prediction, jnp.asarray(problem.space.start), jnp.asarray(self.times))
+            jax.eval_shape(self.prediction, jnp.asarray(problem.space.start), jnp.asarray(self.times))
         except KeyError as error:
             raise StudyError(f"Experiment `{experiment.name}`: {error.args[0]}") from None
 
@@ -260,7 +260,7 @@ class _Features(_Run):
     def abscissa(self):
         return np.arange(len(self.times)), "number"
 
-    def _prediction(self, u, ts):
+    def prediction(self, u, ts):
         del ts
         e = self.experiment
         held = {"positions": e.positions or {}, "speeds": e.speeds or {}}

@@ -15,6 +15,7 @@ SLOW = {
     "docs/getting_started.md",
     "docs/models.md",
     "docs/fitting.md",
+    "docs/sweeps.md",
     "docs/choosing_a_solver.md",
 }  # more than 20 s
 

@@ -1,0 +1,53 @@
+"""`python -m experiments list | run NAME | run all [--quick] [--out DIR]`: the studies of the papers and of users."""
+
+import argparse
+import importlib
+import json
+import pathlib
+import time
+
+STUDIES = (
+    "p1_slider_crank", "p1_triple_pendulum", "p2_slider_crank", "p3_four_bar", "p4_p5_slider_crank", "bifurcation",
+    "friction_map", "tornado",
+)  # fmt: skip
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(prog="python -m experiments", description=__doc__)
+    parser.add_argument("action", choices=("list", "run"))
+    parser.add_argument("name", nargs="?", help="a study, or `all`")
+    parser.add_argument("--quick", action="store_true", help="shorter runs and fewer cases")
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out/experiments"))
+    parser.add_argument("--again", action="store_true", help="run studies whose summary is there already")
+    options = parser.parse_args(arguments)
+    if options.action == "list":
+        for name in STUDIES:
+            print(f"{name:22} {importlib.import_module(f'experiments.{name}').__doc__.splitlines()[0]}")
+        return 0
+    names = STUDIES if options.name == "all" else (options.name,)
+    unknown = [n for n in names if n not in STUDIES]
+    if unknown:
+        print(f"There is no study `{unknown[0]}`. Known: {', '.join(STUDIES)}, all.")
+        return 2
+    import jax
+
+    jax.config.update("jax_enable_x64", True)
+    from .study import Study
+
+    for name in names:
+        folder = options.out / name
+        summary = folder / "summary.json"
+        if summary.exists() and not options.again and json.loads(summary.read_text())["quick"] == options.quick:
+            print(f"{name}: done already ({summary})")
+            continue
+        begin = time.perf_counter()
+        module = importlib.import_module(f"experiments.{name}")
+        study = Study(folder, options.quick, module.__doc__)
+        module.run(study)
+        study.finish(time.perf_counter() - begin)
+        print(f"{name}: {time.perf_counter() - begin:.0f} s, written to {folder}", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
