@@ -10,13 +10,14 @@ import numpy as np
 import mbjax as mb
 from mbjax.io.dimensions import FIELDS
 from mbjax.io.faults import Faults, describe, join
-from mbjax.units import ONE, UnitError, parse_quantity, parse_unit
+from mbjax.units import ONE, UnitError, parse_unit
 
 from .bushing_test import BushingTest
 from .errors import DataError
 from .experiment import Compared, Experiment, Input
 from .parameter import Parameter
 from .problem import Problem
+from .quantity import read_number
 from .recording import read_recording, read_table
 from .sensor.base import sensor_value
 from .sensor.table import sensor_from_table
@@ -151,15 +152,6 @@ def unit_of(mechanism, path):
             return found[1]
         whole = whole.rpartition(".")[0]
     return ""
-
-
-def read_number(value, unit, where, faults):
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return faults.add(where, f"is {describe(value)}; expected a number, or text such as `12 mm`.")
-    try:
-        return float(parse_quantity(value, unit or None)) if isinstance(value, str) else float(value)
-    except UnitError as error:
-        return faults.add(where, str(error))
 
 
 def _experiment(name, table, path, faults):

@@ -9,7 +9,8 @@ from mbjax.io.faults import describe, join
 
 from .errors import StudyError
 from .measure import CATALOGUE, Custom
-from .study import read_model, read_number, read_toml, unit_of
+from .quantity import read_number
+from .study import read_model, read_toml, unit_of
 from .sweep import Samples, grid, uniform
 
 _SWEEP = ("grid", "random", "count", "seed", "measures", "channels", "chunk", "rtol", "max_steps")

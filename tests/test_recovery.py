@@ -70,13 +70,16 @@ CASES = {
         lambda: thrown(mb.Ambrosio(0.2)), BALL, 0.1, 101, {"wall.interface.friction.coefficient": (0.01, 3)}, None,
     ),
     "mu, piecewise linear": (
-        lambda: thrown(mb.PiecewiseLinear(0.1, 0.15)), BALL, 0.1, 101, {"wall.interface.friction.kinetic": (0.01, 3)}, None,
+        lambda: thrown(mb.PiecewiseLinear(0.1, 0.15)), BALL, 0.1, 101,
+        {"wall.interface.friction.kinetic": (0.01, 3)}, None,
     ),
     "mu, Bengisu-Akay": (
-        lambda: thrown(mb.BengisuAkay(0.1, 0.15)), BALL, 0.1, 101, {"wall.interface.friction.kinetic": (0.01, 3)}, None,
+        lambda: thrown(mb.BengisuAkay(0.1, 0.15)), BALL, 0.1, 101,
+        {"wall.interface.friction.kinetic": (0.01, 3)}, None,
     ),
     "mu, Stribeck": (
-        lambda: thrown(mb.Stribeck(0.1, 0.2)), BALL, 0.1, 101, {"wall.interface.friction.kinetic": (0.01, 3)}, None,
+        lambda: thrown(mb.Stribeck(0.1, 0.2)), BALL, 0.1, 101,
+        {"wall.interface.friction.kinetic": (0.01, 3)}, None,
     ),
     "mu_s and v_s, Stribeck": (
         lambda: thrown(mb.Stribeck(0.1, 0.2, 0.2), 0.15), BALL, 0.1, 101,
@@ -95,8 +98,8 @@ CASES = {
         {"mount.branches.0.stiffness.2.2": (1e3, 1e7), "mount.branches.0.relaxation_time": (1e-4, 1.0)}, None,
     ),
     "film viscosity": (
-        mb.library.journal_bearing, ["rotor.x", "rotor.y"], 0.02, 101, {"bearing.interface.film.viscosity": (1e-3, 1.0)},
-        None,
+        mb.library.journal_bearing, ["rotor.x", "rotor.y"], 0.02, 101,
+        {"bearing.interface.film.viscosity": (1e-3, 1.0)}, None,
     ),
     "stop position": (
         lambda: mb.library.triple_pendulum(stops="impact"), ["body3.position.x", "body3.position.z"], 0.9, 181,

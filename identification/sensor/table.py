@@ -2,10 +2,10 @@
 
 import inspect
 
-from mbjax.io.faults import describe, join
-from mbjax.units import UnitError, parse_quantity
+from mbjax.io.faults import join
 
 from ..errors import StudyError
+from ..quantity import read_number
 from .accelerometer import Accelerometer
 from .channel_sensor import ChannelSensor, encoder, gyroscope, load_cell, motor_current
 from .low_pass import Butterworth, ChannelFrequencyClass, Unfiltered
@@ -39,7 +39,7 @@ def sensor_from_table(name, table, faults):
     given = {}
     for key, value in table.items():
         if key in _NUMBERS:
-            given[key] = _number(value, _NUMBERS[key], join(where, key), faults)
+            given[key] = read_number(value, _NUMBERS[key], join(where, key), faults)
         elif key in known and key not in ("order",):
             given[key] = value
     if "low_pass" in table and "cfc" in table:
@@ -56,13 +56,4 @@ def sensor_from_table(name, table, faults):
             given["filter"] = Unfiltered()
         return KINDS[kind](**given)
     except (StudyError, ValueError, TypeError) as error:
-        return faults.add(where, str(error))
-
-
-def _number(value, unit, where, faults):
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return faults.add(where, f"is {describe(value)}; expected a number, or text with a unit.")
-    try:
-        return float(parse_quantity(value, unit or None)) if isinstance(value, str) else float(value)
-    except UnitError as error:
         return faults.add(where, str(error))
