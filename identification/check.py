@@ -9,6 +9,7 @@ import mbjax as mb
 from .information import GOOD, verdicts
 
 _DIFFERENCE = 1e-4  # of a parameter
+_SAMPLES_PER_CONTACT = 0.2  # longest sampling step over the duration of a contact that passes without a remark
 _AGREE = 1e-2  # largest miss of a derivative, of its column
 
 
@@ -78,13 +79,14 @@ def check(problem, *, horizon=None, trials=3, seed=0):
 
 
 def _trusted(problem, remarks):
-    """s, shortest trust horizon over the experiments with contacts; also compares sampling with contact times."""
+    """s, shortest trust horizon over the experiments with contacts; remarks on their sampling, too."""
     shortest = np.inf
     for run in problem.runs:
         if not run.contacts:
             continue
         e = run.experiment
         system, state = run.start(problem.space.start)
+        remarks.extend(_sampling(run, system, state))
         ts = np.linspace(run.times[0], run.times[-1], 201)
         trust = mb.trust_horizon(system, state, ts, steps=problem.steps)
         reach = float(trust.horizon) - run.times[0]
@@ -93,8 +95,29 @@ def _trusted(problem, remarks):
                 f"{e.name}: small errors grow {float(trust.rate):.3g} 1/s; point by point comparison can be trusted to "
                 f"about {reach:.3g} s of {run.times[-1] - run.times[0]:.3g} s from this start."
             )
-        shortest = min(shortest, reach)
+            shortest = min(shortest, reach)  # one that can be trusted to its end limits no other
     return shortest
+
+
+def _sampling(run, system, state):
+    """A remark where contacts are over before a few samples are taken."""
+    ends = run.times[[0, -1]]
+    motion = mb.simulate(system, state, ends, steps=mb.Adaptive(rtol=1e-6), events=400, throw=False)
+    since, lasted = {}, []
+    for event in motion.events.table():
+        point = event["connection"], event["point"]
+        if event["event"] == "touch":
+            since[point] = event["time"]
+        elif event["event"] == "release" and point in since:
+            lasted.append(event["time"] - since.pop(point))
+    if not lasted:
+        return
+    contact, step = float(np.median(lasted)), float(np.median(np.diff(run.times)))
+    if step > _SAMPLES_PER_CONTACT * contact:
+        yield (
+            f"{run.experiment.name}: half of the {len(lasted)} contacts are over within {contact:.2g} s, samples are "
+            f"{step:.2g} s apart: what goes on inside a contact is seen by its outcome alone."
+        )
 
 
 def _derivative_errors(problem, u, horizon, jacobian):

@@ -24,6 +24,7 @@ def swing(name, mechanism, seed, validation=False, **start):
     )
 
 
+@pytest.mark.slow
 def test_the_law_that_made_the_data_is_ranked_first():
     truth = pendulum(viscous=0.05, dry=0.4, speed=0.05)
     data = [swing("a", truth, 0), swing("b", truth, 1, True, positions={"pin.spin": 0.8})]
@@ -43,6 +44,7 @@ def test_the_law_that_made_the_data_is_ranked_first():
         ident.rank({"x": problems["both"], "y": ident.Problem(pendulum(), [dry], data[:1])})
 
 
+@pytest.mark.slow
 def test_design_names_the_experiment_that_pins_the_weak_direction():
     """Small swings cannot tell dry friction from viscous one; a fast start can. Expected deviations are those that a
     fit then gets."""

@@ -64,6 +64,7 @@ def test_amplitudes_and_means_of_an_oscillation_are_those_of_its_formula():
     np.testing.assert_allclose(section(run), [0, 0] * 3, atol=2e-9)
 
 
+@pytest.mark.slow
 def test_times_and_speeds_of_impacts_alone_give_stiffness_and_restitution(bounces):
     features = [ident.Feature(m, m(bounces), s) for m, s in (
         (measure.Contacts("wall", "time", 5), 1e-6), (measure.Contacts("wall", "speed", 5), 1e-4),
@@ -98,6 +99,7 @@ def test_losses_are_those_of_scipy(loss, random):
     np.testing.assert_allclose(slope @ change, (moved[0] - moved[1]) / (2 * h), atol=2e-5, rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_outliers_do_not_move_a_robust_fit():
     mechanism = mb.library.pendulum(length=1.0, mass=2.0, inertia=(0.1, 0.1, 0.1), angle=0.7)
     mechanism = mechanism.add(mb.JointFriction("drag", "pin", "spin", viscous=0.3))
@@ -115,6 +117,7 @@ def test_outliers_do_not_move_a_robust_fit():
         ident.Problem(mechanism, unknown, [run], loss="cauchi")
 
 
+@pytest.mark.slow
 def test_derivatives_of_measures_go_through_the_contacts():
     system = mb.assemble(ball())
     state = mb.initial_state(system)

@@ -50,6 +50,7 @@ def test_segments_find_what_one_long_motion_cannot(swing):
     assert max(errors.values()) < 1e-4
 
 
+@pytest.mark.slow
 def test_an_unknown_start_is_fitted_with_the_rest(swing):
     ts = TS[:41]
     recording = ident.Recording(ts, {"angle": swing.recording.column("angle")[:41]})
