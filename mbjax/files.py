@@ -1,5 +1,6 @@
 """Writing files so that a crash never leaves half of one."""
 
+import contextlib
 import os
 import pathlib
 import tempfile
@@ -28,6 +29,18 @@ class Atomic:
             if kind is None:
                 os.chmod(self.temporary, 0o644)
                 os.replace(self.temporary, self.path)
+        except OSError as full:
+            raise self._named(full) from None
         finally:
-            # Still there after an error, a full disk included: nothing half-written is left behind.
+            # After an error, a full disk included, it is still open and there: nothing half-written is left behind.
+            with contextlib.suppress(OSError):
+                self.file.close()
             pathlib.Path(self.temporary).unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            self._named(error)
+
+    def _named(self, error):
+        """A write to a full disk does not say by itself which file it was."""
+        if error.filename is None:
+            error.filename = str(self.path)
+        return error

@@ -17,6 +17,7 @@ import pytest
 import identification as ident
 import mbjax as mb
 from identification import measure
+from mbjax.files import Atomic
 
 BOUNCE = "wall.interface.normal.hysteresis.restitution"
 KEPT = (measure.Final("ball.position.z"), measure.ContactCount("wall", 50))
@@ -180,3 +181,19 @@ def test_two_devices_and_two_processes_give_the_same_numbers(whole, tmp_path):
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         far = ident.sweep(ball(), {BOUNCE: E}, KEPT, TS, chunk=4, executor=pool)
     np.testing.assert_allclose(far.measures, whole[1].measures, rtol=1e-9)
+
+
+def test_a_full_disk_is_named_with_the_file_and_leaves_nothing_half_written(tmp_path):
+    class Full:
+        def __getattr__(self, name):
+            return getattr(self.file, name)
+
+        def flush(self):
+            raise OSError(28, "No space left on device")
+
+    writer = Atomic(tmp_path / "a.npz", "wb")
+    with pytest.raises(OSError, match="No space left") as error, writer as file:
+        file.write(b"x")
+        writer.file = Full()
+        writer.file.file = file
+    assert error.value.filename == str(tmp_path / "a.npz") and not list(tmp_path.iterdir())
