@@ -1,6 +1,7 @@
 """Compilation of the library's own entry points."""
 
 import functools
+import gc
 
 import equinox as eqx
 import jax
@@ -17,13 +18,45 @@ _OPTIONS = {"xla_cpu_use_fusion_emitters": False, "xla_cpu_experimental_ynn_fusi
 def compiled(function):
     """`equinox.filter_jit` with the compiler's options that suit multibody programs. Inside another transformation it
     is `filter_jit` alone: options belong to the outermost compilation."""
-    plain, quick = eqx.filter_jit(function), eqx.filter_jit(function, compiler_options=_OPTIONS)
+
+    @functools.wraps(function)
+    def traced(*args, **kwargs):
+        _Programs.traced += 1
+        return function(*args, **kwargs)
+
+    plain, quick = eqx.filter_jit(traced), eqx.filter_jit(traced, compiler_options=_OPTIONS)
 
     @functools.wraps(function)
     def call(*args, **kwargs):
-        return (quick if _outermost(args, kwargs) and _known() else plain)(*args, **kwargs)
+        if not _outermost(args, kwargs):
+            return plain(*args, **kwargs)
+        if _Programs.traced > _Programs.seen:
+            make_room()
+        return (quick if _known() else plain)(*args, **kwargs)
 
     return call
+
+
+class _Programs:
+    """How often a function was traced, in all and at the last look at the process' memory maps."""
+
+    traced = seen = 0
+
+
+def make_room(share=0.5):
+    """Forget all compiled programs (they are compiled again when needed) once their memory maps are more than this
+    share of what Linux grants a process. XLA takes about 600 of 65530 for one run with contact, and ends the process
+    with a segmentation fault when there are none left. True if programs were forgotten."""
+    _Programs.seen = _Programs.traced
+    try:
+        with open("/proc/self/maps", "rb") as maps, open("/proc/sys/vm/max_map_count") as limit:
+            crowded = sum(1 for _ in maps) > share * int(limit.read())
+    except OSError:  # no Linux, no such limit
+        return False
+    if crowded:
+        jax.clear_caches()
+        gc.collect()
+    return crowded
 
 
 def _outermost(args, kwargs):

@@ -13,6 +13,15 @@ if importlib.metadata.version("jaxlib").startswith("0.10."):
 jax.config.update("jax_enable_x64", True)
 
 
+@pytest.fixture(autouse=True)
+def room():
+    """Tests compile hundreds of programs in one process."""
+    yield
+    from mbjax.compilation import make_room
+
+    make_room()
+
+
 @pytest.fixture
 def random():
     return np.random.default_rng(20261118)

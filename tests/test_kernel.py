@@ -1,5 +1,7 @@
 """The numeric kernel: no host callback, lowers for CUDA, jit = no jit, vmap = loop, solvers agree, lanes fail alone."""
 
+import pathlib
+
 import diffrax
 import jax
 import jax.numpy as jnp
@@ -7,6 +9,7 @@ import numpy as np
 import pytest
 
 import mbjax as mb
+from mbjax.compilation import make_room
 from mbjax.constraints import rows_at, scatter_dense
 from mbjax.kinematics import motion
 from mbjax.redundancy import still
@@ -173,3 +176,17 @@ def test_reading_channels_does_not_change_the_motion():
     first["B.reaction.x"], first.energy
     again = mb.simulate(system, state, TS)
     assert all(jnp.array_equal(a, b) for a, b in zip(jax.tree.leaves(first), jax.tree.leaves(again), strict=True))
+
+
+def test_room_for_compiled_programs_is_made_before_linux_refuses_more():
+    maps = pathlib.Path("/proc/self/maps")
+    if not maps.exists():
+        assert not make_room(0.0)
+        return
+    system, state = build("pendulum")
+    first = mb.simulate(system, state, TS)
+    before = maps.read_bytes().count(b"\n")
+    assert not make_room(1.0)
+    assert make_room(0.0)
+    assert maps.read_bytes().count(b"\n") < before
+    np.testing.assert_array_equal(mb.simulate(system, state, TS).final.q.position, first.final.q.position)
