@@ -75,7 +75,8 @@ class Trajectory(eqx.Module):
         """One channel, shape (times,), or a list of them, shape (times, channels)."""
         if isinstance(name, str):
             return find_channel(self.system.structure, name).take(self.snapshots())
-        return jnp.stack([find_channel(self.system.structure, n).take(self.snapshots()) for n in name], axis=-1)
+        found, s = [find_channel(self.system.structure, n) for n in name], self.snapshots()
+        return jnp.stack([channel.take(s) for channel in found], axis=-1)
 
     def snapshots(self, *, minimum_norm=False):
         """All quantities at all times; `minimum_norm` shares undetermined reactions instead of giving NaN."""

@@ -11,7 +11,9 @@ reference once more with that clearance and compares until the two runs of the r
 places 0.5 s (5e-9 apart), speeds 0.43 s (1e-6 apart at 0.45 s), the ball in its socket, over the clearance, 0.39 s.
 """
 
+import dataclasses
 import functools
+from collections.abc import Callable
 from math import cos, exp, hypot, sin, sqrt, tanh
 
 import numpy as np
@@ -29,16 +31,45 @@ TOLERANCE, SHARE = 1e-6, 2e-7  # of the comparison; how far the reference may be
 PIN, PIVOT, JOINT = (0.0, 0.0, 0.02), (-0.04, -0.085, 0.0), (-0.0749, -0.085, 0.0652)
 CRANK, ROD, ARM = 0.02, np.subtract(JOINT, PIN), np.subtract(JOINT, PIVOT).tolist()
 LENGTH = hypot(*ROD)
-CRANK_INERTIA, GRAVITY, RESTITUTION = 3.92e-5, 9.81, 0.9
-COUPLER_MASS, ACROSS, ALONG = 0.1416, 1.7743e-3, 3.51e-5  # inertia across and along the rod, at the centre
-ROCKER_MASS, ROCKER_INERTIA = 0.0316, 1.456e-4
-CRANK_TOTAL = CRANK_INERTIA + COUPLER_MASS * CRANK**2
-COUPLING, ACROSS_PIN = COUPLER_MASS * LENGTH / 2, ACROSS + COUPLER_MASS * (LENGTH / 2) ** 2
-ROCKER_TOTAL = ROCKER_INERTIA + ROCKER_MASS * (ARM[0] ** 2 + ARM[2] ** 2) / 4
-SOCKET, CLEARANCE = 0.010, 0.2e-3
-BALL = SOCKET - CLEARANCE
-HYSTERESIS = 0.75 * (1 - RESTITUTION**2)
-STIFFNESS = 4 / 3 * 207e9 / (2 * (1 - 0.3**2)) * sqrt(SOCKET * BALL / (SOCKET + BALL))
+GRAVITY, SOCKET, CLEARANCE = 9.81, 0.010, 0.2e-3
+
+
+@dataclasses.dataclass(frozen=True)
+class Numbers:
+    coefficient: Callable  # of friction at a slip speed, over `friction`
+    friction: float = 1.0
+    clearance: float = CLEARANCE
+    stiffness: float = (
+        4 / 3 * 207e9 / (2 * (1 - 0.3**2)) * sqrt(SOCKET * (SOCKET - CLEARANCE) / (2 * SOCKET - CLEARANCE))
+    )
+    restitution: float = 0.9
+    crank_inertia: float = 3.92e-5
+    coupler_mass: float = 0.1416
+    across: float = 1.7743e-3  # inertia of the coupler at its centre, across its rod
+    along: float = 3.51e-5
+    rocker_mass: float = 0.0316
+    rocker_inertia: float = 1.456e-4
+
+    def but(self, names, change):
+        """These numbers, some of them larger by a share."""
+        return dataclasses.replace(self, **{name: getattr(self, name) * (1 + change) for name in names})
+
+    @functools.cached_property
+    def crank_total(self):
+        return self.crank_inertia + self.coupler_mass * CRANK**2
+
+    @functools.cached_property
+    def coupling(self):
+        return self.coupler_mass * LENGTH / 2
+
+    @functools.cached_property
+    def across_pin(self):
+        return self.across + self.coupler_mass * (LENGTH / 2) ** 2
+
+    @functools.cached_property
+    def rocker_total(self):
+        return self.rocker_inertia + self.rocker_mass * (ARM[0] ** 2 + ARM[2] ** 2) / 4
+
 
 LAWS = {
     "frictionless": (mb.Frictionless(), lambda v: 0.0),
@@ -82,7 +113,7 @@ def places(x):
     return pin, ball, plus(plus(plus(PIVOT, 1, ball), -1, pin), -LENGTH, x[2:5])
 
 
-def rates(x, touch, coefficient, clearance):
+def rates(x, touch, n):
     """Rates of (crank angle, rocker angle, direction of the rod, crank and rocker speed, coupler's angular velocity),
     and of the depth.
 
@@ -94,61 +125,61 @@ def rates(x, touch, coefficient, clearance):
     rod_rate = cross(w, rod)
     pin_way, ball_way = (0.0, -pin[2], pin[1]), (ball[2], 0.0, -ball[0])  # velocities at unit speed
     distance = sqrt(dot(gap, gap))
-    n = times(1 / distance, gap) if distance else (0.0, 0.0, 0.0)
+    normal = times(1 / distance, gap) if distance else (0.0, 0.0, 0.0)
     gap_rate = plus(plus(times(rocker, ball_way), -crank, pin_way), -LENGTH, rod_rate)
-    depth, rate = distance - clearance, dot(gap_rate, n)
-    radius = SOCKET - clearance
+    depth, rate = distance - n.clearance, dot(gap_rate, normal)
+    radius = SOCKET - n.clearance
     force = 0.0, 0.0, 0.0  # on the ball
     if touch is not None and depth > 0:
-        push = STIFFNESS * depth * sqrt(depth) * (1 + HYSTERESIS * rate / touch)
-        surfaces = plus(times(rocker * radius, (n[2], 0.0, -n[0])), -SOCKET, cross(w, n))
-        slip = plus(plus(gap_rate, 1, surfaces), -rate, n)
+        push = n.stiffness * depth * sqrt(depth) * (1 + 0.75 * (1 - n.restitution**2) * rate / touch)
+        surfaces = plus(times(rocker * radius, (normal[2], 0.0, -normal[0])), -SOCKET, cross(w, normal))
+        slip = plus(plus(gap_rate, 1, surfaces), -rate, normal)
         speed = sqrt(dot(slip, slip))
-        share = coefficient(speed) * abs(push) / speed if speed else 0.0
-        force = plus(times(-push, n), -share, slip)
+        share = n.friction * n.coefficient(speed) * abs(push) / speed if speed else 0.0
+        force = plus(times(-push, normal), -share, slip)
     # Rocker about its pivot.
-    turn = cross(plus(ball, radius, n), force)[1] + ROCKER_MASS * GRAVITY * ball[0] / 2
-    rocker_rate = turn / ROCKER_TOTAL
+    turn = cross(plus(ball, radius, normal), force)[1] + n.rocker_mass * GRAVITY * ball[0] / 2
+    rocker_rate = turn / n.rocker_total
     # Coupler about its pin; `pull` is its centre's acceleration without the part of the unknown angular ones.
     pull = plus(plus((0.0, 0.0, GRAVITY), -crank * crank, pin), LENGTH / 2, cross(w, rod_rate))
-    torque = plus(cross(force, plus(times(LENGTH, rod), SOCKET, n)), -COUPLING, cross(rod, pull))
-    torque = plus(torque, (ACROSS - ALONG) * dot(w, rod), rod_rate)
+    torque = plus(cross(force, plus(times(LENGTH, rod), SOCKET, normal)), -n.coupling, cross(rod, pull))
+    torque = plus(torque, (n.across - n.along) * dot(w, rod), rod_rate)
     axial = dot(torque, rod)
     torque, lever = plus(torque, -axial, rod), cross(rod, pin_way)
-    load = -dot(pin_way, plus(force, COUPLER_MASS, pull)) - COUPLING / ACROSS_PIN * dot(lever, torque)
-    crank_rate = load / (CRANK_TOTAL - COUPLING**2 / ACROSS_PIN * dot(lever, lever))
-    turn = plus(times(axial / ALONG, rod), 1 / ACROSS_PIN, plus(torque, -COUPLING * crank_rate, lever))
+    load = -dot(pin_way, plus(force, n.coupler_mass, pull)) - n.coupling / n.across_pin * dot(lever, torque)
+    crank_rate = load / (n.crank_total - n.coupling**2 / n.across_pin * dot(lever, lever))
+    turn = plus(times(axial / n.along, rod), 1 / n.across_pin, plus(torque, -n.coupling * crank_rate, lever))
     return (crank, rocker, *rod_rate, crank_rate, rocker_rate, *turn), rate
 
 
-def depth_at(x, clearance):
+def depth_at(x, n):
     gap = places(x)[2]
-    return sqrt(dot(gap, gap)) - clearance
+    return sqrt(dot(gap, gap)) - n.clearance
 
 
-def event_located(coefficient, clearance=CLEARANCE):
-    """States at `OUTPUTS`, from rest; times and speeds of all contacts (touch positive, release negative)."""
+def event_located(numbers, outputs=OUTPUTS):
+    """States at `outputs`, from rest; times and speeds of all contacts (touch positive, release negative)."""
     x, t, touch, events = np.array([0.0, 0.0, *(ROD / LENGTH), 0.0, 0.0, 0.0, 0.0, 0.0]), 0.0, None, []
-    found = np.full((OUTPUTS.size, x.size), np.nan)
-    while t < END:
+    found = np.full((outputs.size, x.size), np.nan)
+    while t < outputs[-1]:
 
         def switch(t, x):
-            return depth_at(x.tolist(), clearance)
+            return depth_at(x.tolist(), numbers)
 
         switch.terminal, switch.direction = True, 1 if touch is None else -1
         run = solve_ivp(
-            lambda t, x: rates(x.tolist(), touch, coefficient, clearance)[0], (t, END), x, method="DOP853",
+            lambda t, x: rates(x.tolist(), touch, numbers)[0], (t, outputs[-1]), x, method="DOP853",
             rtol=1e-12, atol=1e-14, max_step=1e-4, events=switch, dense_output=True,
         )  # fmt: skip
         # None was missed: the depth keeps its sign from one to the next.
         assert max(switch.direction * switch(t, y) for y in run.sol(np.linspace(t, run.t[-1], 100)).T) < 1e-12
         assert max(switch.direction * switch(t, y) for y in run.y.T) < 1e-12
-        here = (t <= OUTPUTS) & (run.t[-1] >= OUTPUTS)
+        here = (t <= outputs) & (run.t[-1] >= outputs)
         if here.any():
-            found[here] = run.sol(OUTPUTS[here]).T
+            found[here] = run.sol(outputs[here]).T
         t, x = run.t[-1], run.y[:, -1]
         if run.status == 1:
-            speed = rates(x.tolist(), None, coefficient, clearance)[1]
+            speed = rates(x.tolist(), None, numbers)[1]
             events.append((t, speed))
             touch = speed if touch is None else None
     return found, np.array(events)
@@ -195,7 +226,7 @@ def at_rest():
 def both(name):
     """Quantities and contacts of the reference, and mbjax' trajectory."""
     law, coefficient = LAWS[name]
-    found, events = event_located(coefficient)
+    found, events = event_located(Numbers(coefficient))
     system = mb.assemble(mb.library.four_bar_clearance(friction=law))
     trajectory = mb.simulate(system, at_rest(), OUTPUTS, steps=mb.Adaptive(rtol=1e-11), events=100)
     assert len(trajectory.events) == len(events)
@@ -224,7 +255,7 @@ def test_four_bar_with_friction_follows_the_event_located_reference_to_the_end(n
 @pytest.mark.long
 def test_four_bar_without_friction_follows_the_event_located_reference_as_long_as_that_knows():
     expected, events, trajectory = both("frictionless")
-    shaken, shaken_events = event_located(LAWS["frictionless"][1], CLEARANCE * (1 + 1e-12))
+    shaken, shaken_events = event_located(Numbers(LAWS["frictionless"][1], clearance=CLEARANCE * (1 + 1e-12)))
     own = differences(of_reference(shaken), expected)
     off = differences(of_mbjax(trajectory.states), expected)
     for kind, least in {"place": 0.5, "speed": 0.4, "gap": 0.2}.items():

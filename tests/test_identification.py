@@ -12,7 +12,7 @@ import diffrax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from test_contact_references import REVOLUTION, STIFFNESS, event_located, no_friction
+from planar_reference import REVOLUTION, STIFFNESS, event_located
 
 import identification as ident
 import mbjax as mb
@@ -179,9 +179,9 @@ def test_check_refuses_what_the_data_cannot_tell():
 @pytest.mark.long
 def test_slider_crank_from_the_event_located_reference():
     """K and e of P2's joint from a turn of the slider's position (2 um), from 2.1 and 0.75 times the truth."""
-    xs, touches = event_located(REVOLUTION, no_friction, count=1201)
     ts = np.linspace(0, REVOLUTION, 1201)
-    x = xs + 2e-6 * np.random.default_rng(1).normal(size=ts.size)
+    truth = event_located(ts)
+    x = truth.states[:, 1] + 2e-6 * np.random.default_rng(1).normal(size=ts.size)
     experiment = ident.Experiment(
         "turn", ident.Recording(ts, {"x": x}), [ident.Compared("slider.position.x", "x", sigma=2e-6)]
     )
@@ -190,7 +190,7 @@ def test_slider_crank_from_the_event_located_reference():
         ident.Parameter("e", "B.interface.normal.hysteresis.restitution", start=0.68, lower=0.1, upper=1.0),
     ]
     problem = ident.Problem(mb.library.planar_slider_crank_clearance(), parameters, [experiment])
-    assert len(touches) >= 10
+    assert len(truth.touches) >= 10
     found = ident.fit(problem, horizons=[0.7e-3, 1.4e-3, 2.8e-3, 5.6e-3, REVOLUTION])
     assert abs(found.x[0] / STIFFNESS - 1) < 1e-3 and abs(found.x[1] - 0.9) < 1e-4
     at_once = ident.fit(problem, horizons=[REVOLUTION], most=12)

@@ -76,10 +76,10 @@ def motion(q, u):
     return r, partial, acceleration
 
 
-def equations(q, u):
+def equations(q, u, points=POINTS):
     """Mass matrix and generalised forces, stops apart."""
     _, partial, acceleration = motion(q, u)
-    momentum = (partial * POINTS).reshape(4, 63)
+    momentum = (partial * points).reshape(4, 63)
     return momentum @ partial.reshape(4, 63).T, momentum @ (WEIGHT - acceleration).ravel()
 
 
@@ -109,16 +109,16 @@ def kelvin_voigt(restitution):
     return force
 
 
-def rates(x, contacts, law):
+def rates(x, contacts, law, points=POINTS, stops=STOPS):
     """Rates of (q, u); `contacts` holds side and speed at touch of the stops that are touched."""
-    mass, force = equations(x[:4], x[4:])
+    mass, force = equations(x[:4], x[4:], points)
     for k, (side, speed) in contacts.items():
-        limit, stiffness = STOPS[k]
+        limit, stiffness = stops[k]
         force[k] -= side * law(stiffness, side * x[k] - limit, side * x[4 + k], speed)
     return np.concatenate([x[4:], np.linalg.solve(mass, force)])
 
 
-def event_located(law, outputs, rtol):
+def event_located(law, outputs, rtol, points=POINTS, stops=STOPS):
     """Integrate from rest: `(q and u at outputs, events)` with events (time, kind, stop, speed)."""
     x, t, contacts, events = np.zeros(8), outputs[0], {}, []
     found = np.full((outputs.size, 8), np.nan)
@@ -128,22 +128,22 @@ def event_located(law, outputs, rtol):
             side = contacts[k][0] if k in contacts else None
 
             def depth(t, x):
-                return (abs(x[k]) if side is None else side * x[k]) - STOPS[k][0]
+                return (abs(x[k]) if side is None else side * x[k]) - stops[k][0]
 
             depth.terminal, depth.direction = True, 1 if side is None else -1
             return depth
 
         run = solve_ivp(
-            lambda t, x: rates(x, contacts, law), (t, outputs[-1]), x, method="DOP853", rtol=rtol, atol=1e-2 * rtol,
-            events=[guard(k) for k in STOPS], dense_output=True, max_step=5e-3,
+            lambda t, x: rates(x, contacts, law, points, stops), (t, outputs[-1]), x, method="DOP853", rtol=rtol,
+            atol=1e-2 * rtol, events=[guard(k) for k in stops], dense_output=True, max_step=5e-3,
         )  # fmt: skip
-        missed = [NAMES[k] for k in STOPS if k not in contacts and np.abs(run.y[k]).max() > STOPS[k][0] + 1e-12]
+        missed = [NAMES[k] for k in stops if k not in contacts and np.abs(run.y[k]).max() > stops[k][0] + 1e-12]
         assert run.success and not missed, f"after {t} s: {run.message} Stepped over a touch: {missed}"
         here = (outputs >= t) & (outputs <= run.t[-1])
         if here.any():
             found[here] = run.sol(outputs[here]).T
         t, x = run.t[-1], run.y[:, -1]
-        for k, times in zip(STOPS, run.t_events, strict=True):
+        for k, times in zip(stops, run.t_events, strict=True):
             if times.size:
                 kind = "release" if k in contacts else "touch"
                 side, _ = contacts.pop(k) if k in contacts else contacts.setdefault(k, (np.sign(x[k]), abs(x[4 + k])))

@@ -16,6 +16,14 @@ class Happening(eqx.Module):
     grazing: jax.Array  # (points,) whether the touch is so slow that it might as well not have happened
 
 
+class Loads(eqx.Module):
+    """Normal forces at an end of a step."""
+
+    force: jax.Array  # (points,) N
+    force_rate: jax.Array  # (points,) N/s
+    flow: jax.Array  # dy/dt of the flat state there
+
+
 class Log(eqx.Module):
     """Rows in the order of their steps, and what is being summed up for contacts that last."""
 
@@ -27,28 +35,29 @@ class Log(eqx.Module):
     speed: jax.Array  # (rows,) m/s or rad/s
     impulse: jax.Array  # (rows,) N s of the contact that ends here
     peak: jax.Array  # (rows,) N, its largest normal force
-    force: jax.Array  # (points,) N just after the last step end
-    force_rate: jax.Array  # (points,) N/s there
+    loads: "Loads"  # just after the last step end
     impulse_so_far: jax.Array  # (points,) N s
     peak_so_far: jax.Array  # (points,) N
 
 
-def empty(rows, force, force_rate):
+def empty(rows, loads):
     none = jnp.full(rows, jnp.nan)
     whole = jnp.full(rows, -1)
-    zero = jnp.zeros_like(force)
+    zero = jnp.zeros_like(loads.force)
     no = jnp.zeros(rows, dtype=bool)
-    return Log(jnp.array(0), whole, whole, no, none, none, none, none, force, force_rate, zero, force)
+    return Log(jnp.array(0), whole, whole, no, none, none, none, none, loads, zero, loads.force)
 
 
-def record(log, happening, before, after, t0, t1):
-    """The log after a step. `before` and `after` are the normal forces and their rates, each (points,), at its end:
-    under the law of the step, and under that of the next one. Over the step the force is the cubic through both ends.
+def record(log, happening, before, after, t0, t1, inside):
+    """The log after a step. `before` and `after` are the `Loads` at its end: under the law of the step, and under that
+    of the next one; `inside(x)` are the normal forces at the fraction x of the step. Over the step the force is the
+    cubic through both ends, which tells the impulse and where the largest force is.
     """
-    h = t1 - t0
-    force, rate = before
-    impulse = log.impulse_so_far + 0.5 * h * (log.force + force) + h * h / 12 * (log.force_rate - rate)
-    peak = jnp.maximum(jnp.maximum(log.peak_so_far, force), _crest(log.force, h * log.force_rate, force, h * rate))
+    h, start = t1 - t0, log.loads
+    impulse = 0.5 * h * (start.force + before.force) + h * h / 12 * (start.force_rate - before.force_rate)
+    impulse = log.impulse_so_far + impulse
+    crest = _crest(start.force, h * start.force_rate, before.force, h * before.force_rate, inside)
+    peak = jnp.maximum(jnp.maximum(log.peak_so_far, before.force), crest)
     happened = happening.kind >= 0
     rows = log.kind.shape[0]
     place = jnp.where(happened, log.count + jnp.cumsum(happened) - 1, rows)
@@ -60,25 +69,41 @@ def record(log, happening, before, after, t0, t1):
     return Log(
         log.count + jnp.sum(happened),
         put(log.kind, happening.kind),
-        put(log.point, jnp.arange(force.shape[0])),
+        put(log.point, jnp.arange(peak.shape[0])),
         put(log.grazing, happening.grazing),
         put(log.time, happening.time),
         put(log.speed, happening.speed),
         put(log.impulse, jnp.where(ended, impulse, 0.0)),
         put(log.peak, jnp.where(ended, peak, 0.0)),
-        *after,
+        after,
         jnp.where(happened & (happening.kind != TURN), 0.0, impulse),
         jnp.where(happened & (happening.kind != TURN), 0.0, peak),
     )
 
 
-def _crest(f0, s0, f1, s1):
-    """The largest value inside a step of the cubic with values f and slopes s (per step) at its ends; 0 if it has none.
-
-    Where the cubic is level its value does not depend on where exactly: that place needs no derivative.
+def _crest(f0, s0, f1, s1, inside):
+    """The largest force inside a step, where the cubic with values f and slopes s (per step) at its ends has one; else
+    0. Where the force is level its value does not depend on where exactly: that place needs no derivative.
     """
     a, b = 3 * (s0 + s1 + 2 * (f0 - f1)), 2 * (3 * (f1 - f0) - 2 * s0 - s1)  # slope = a x^2 + b x + s0
     has = (s0 > 0) & (s1 < 0)
     root = jnp.sqrt(jnp.where(has, b * b - 4 * a * s0, 1.0))
     x = jax.lax.stop_gradient(jnp.where(has, 2 * s0 / jnp.where(has, root - b, 1.0), 0.0))
-    return jnp.where(has, f0 + x * (s0 + x * (b / 2 + x * a / 3)), 0.0)
+    crest = jnp.where(has, f0 + x * (s0 + x * (b / 2 + x * a / 3)), 0.0)
+    # The cubic is good to a few thousandths of the largest force, and its place makes derivatives wrong: if that is
+    # beside the crest, the force there changes with the time of the contact. So the law itself is asked.
+    k = jax.lax.stop_gradient(jnp.argmax(crest))
+    bend = jax.lax.stop_gradient(2 * a * x + b)[k]
+    return crest.at[k].set(
+        jax.lax.cond(jnp.any(has), lambda: _top(lambda x: inside(x)[k], x[k], bend), lambda: crest[k])
+    )
+
+
+def _top(force, x, bend):
+    """The force where it is level, near `x`; `bend` is about its second derivative there."""
+
+    def nearer(_, x):
+        slope = jax.jvp(force, (x,), (jnp.ones_like(x),))[1]
+        return jnp.clip(x - slope / jnp.where(bend < 0, bend, -jnp.inf), 0.0, 1.0)
+
+    return force(jax.lax.stop_gradient(jax.lax.fori_loop(0, 4, nearer, x)))

@@ -1,5 +1,7 @@
 """The stepping loop: accepted steps, landing on output times and knots, bookkeeping. No host callback anywhere."""
 
+import functools
+
 import diffrax
 import equinox as eqx
 import jax
@@ -12,8 +14,9 @@ from ..smooth import unwrap
 from ..state import Memory, flatten, position_rate
 from ..structure import Structure
 from . import explicit, implicit, switches
+from .between import between
 from .flow import Flow, internal_of, sizes, unpack
-from .log import Log, empty, record
+from .log import Loads, Log, empty, record
 from .stabilise import AbstractStabilisation
 from .steps import Adaptive, ErrorNorm, Fixed
 
@@ -93,20 +96,21 @@ def begin(method, model, y, memory, t):
         state = method.solver.init(method.terms, t, t, y, (model, memory))
     log = None
     if method.events:
-        log = empty(method.events, *_normal_forces(method, model, y, memory, t))
+        log = empty(method.events, _loads(method, model, y, memory, t))
     return jax.tree.map(jnp.asarray, Moment(y, memory, state, log))
 
 
-def _normal_forces(method, model, y, memory, t):
-    """Normal forces of all points and their rates along the motion."""
-    structure = method.structure
+def _normal_forces(structure, model, y, memory, t):
+    """Of all points."""
+    moving = motion(model, *unpack(structure, y))
+    return interactions.act(structure, model, moving, memory, internal_of(structure, y), t).normal
 
-    def forces(t, y):
-        moving = motion(model, *unpack(structure, y))
-        return interactions.act(structure, model, moving, memory, internal_of(structure, y), t).normal
 
+def _loads(method, model, y, memory, t):
     t = jnp.asarray(t, dtype=float)
-    return jax.jvp(forces, (t, y), (jnp.ones_like(t), method.flow(t, y, (model, memory))))
+    flow = method.flow(t, y, (model, memory))
+    forces = functools.partial(_normal_forces, method.structure, model, memory=memory)
+    return Loads(*jax.jvp(lambda t, y: forces(y=y, t=t), (t, y), (jnp.ones_like(t), flow)), flow)
 
 
 def advance(method, model, moment, t0, t1, jumped):
@@ -144,9 +148,14 @@ def finish(method, model, moment, tried, t0, t1):
     end = switches.switch(method, model, moment, y, spin, moving, t0, t1)
     log = moment.log
     if method.events:
-        before = _normal_forces(method, model, y, Memory(spin, moment.memory.points), t1)
-        after = jax.lax.cond(end.any, lambda: _normal_forces(method, model, end.y, end.memory, t1), lambda: before)
-        log = record(log, end.happening, before, after, t0, t1)
+        before = _loads(method, model, y, Memory(spin, moment.memory.points), t1)
+        after = jax.lax.cond(end.any, lambda: _loads(method, model, end.y, end.memory, t1), lambda: before)
+
+        def inside(x):
+            here = between(structure, (moment.y, moment.log.loads.flow), (y, before.flow), t1 - t0, x)
+            return _normal_forces(structure, model, here, moment.memory, t0 + x * (t1 - t0))
+
+        log = record(log, end.happening, before, after, t0, t1, inside)
     return Moment(end.y, end.memory, tried.solver_state, log), Outcome(end.fraction, end.any, end.touched)
 
 

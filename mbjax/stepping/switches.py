@@ -3,7 +3,7 @@
 A step that ends too far behind a switch is given back with the fraction at which to end instead. At the end of an
 accepted step the points that switched get their new mode; a touch latches its speed. Derivatives see the switch at
 its own time: the latched speed is that at zero depth, and where forces jump the state is corrected by the time
-between switch and step end (saltation).
+between switch and step end (saltation); where they do not, its derivative is.
 """
 
 import equinox as eqx
@@ -81,6 +81,11 @@ def switch(method, model, moment, y, spin, moving, t0, t1):
     if structure.jumps:
         dt = jnp.sum(back) / jnp.maximum(jnp.sum(usable), 1)
         y = jax.lax.cond(happened, lambda y: _saltation(method, model, after, y, old, dt, flipped, t1), lambda y: y, y)
+    else:
+        dt = jnp.sum(jnp.where(touched, back, 0.0)) / jnp.maximum(jnp.sum(touched & usable), 1)
+        y = jax.lax.cond(
+            jnp.any(touched), lambda y: _in_hindsight(method, model, after, y, old, dt, t1), lambda y: y, y
+        )
     kind = jnp.where(touched, TOUCH, jnp.where(left, RELEASE, jnp.where(turned, TURN, -1)))
     grazing = touched & (square < 4 * jnp.abs(rate_rate) * tolerance + SLOWEST_TOUCH**2)
     happening = Happening(kind, t1 + back, jnp.where(touched, speed, jnp.abs(rate + rate_rate * back)), grazing)
@@ -106,6 +111,13 @@ def _saltation(method, model, after, y, old, dt, flipped, t):
     """
     new = method.flow(t, reset(method.structure, model, y, flipped), (model, after))
     return reset(method.structure, model, y + dt * old, flipped) - dt * new
+
+
+def _in_hindsight(method, model, after, y, old, dt, t):
+    """The same state with the derivatives it would have had with the new law since the touch, dt before: the force has
+    not done anything yet, but it grows steeply (Hertz), and a touch that comes earlier lets it grow further."""
+    still = jax.lax.stop_gradient
+    return y + (dt - still(dt)) * still(old - method.flow(t, y, (model, after)))
 
 
 def reset(structure, model, y, flipped):
