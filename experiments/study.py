@@ -15,7 +15,7 @@ class Study:
 
     def __init__(self, folder, quick, text):
         self.folder, self.quick, self.text = pathlib.Path(folder), quick, text
-        self.numbers, self.findings = {}, []
+        self.numbers, self.findings, self.tables = {}, [], []
 
     def simulate(self, label, mechanism, end, outputs, channels, *, rtol=1e-8, events=0):
         """The motion of a mechanism from its own start; `channels` go to LABEL.csv, and how it went to the summary."""
@@ -50,6 +50,14 @@ class Study:
             for label, (xs, ys) in curves.items():
                 writer.writerows([label, repr(float(a)), repr(float(b))] for a, b in zip(xs, ys, strict=True))
 
+    def table(self, name, header, rows):
+        """Rows of words and numbers, as CSV and in the text."""
+        with Atomic(self.folder / f"{name}.csv", "w", newline="") as file:
+            csv.writer(file).writerows([header, *rows])
+        cells = [[c if isinstance(c, str) else f"{c:.3g}" for c in row] for row in rows]
+        lines = ["| " + " | ".join(row) + " |" for row in [header, ["---"] * len(header), *cells]]
+        self.tables.append("\n".join(lines))
+
     def channel(self, name, runs, channel, y):
         """One channel of several motions over time."""
         self.figure(name, {k: (np.asarray(r.ts), np.asarray(r[channel])) for k, r in runs.items()}, "t [s]", y)
@@ -62,6 +70,7 @@ class Study:
         """Write the summary and the text."""
         lines = [self.text.strip(), "", "Quick run: shortened." if self.quick else "Full run.", ""]
         lines += [f"- {f['statement']} **{f['verdict']}**: {f['found']}" for f in self.findings]
+        lines += [part for table in self.tables for part in ("", table)]
         with Atomic(self.folder / "README.md", "w") as file:
             file.write("\n".join(lines) + "\n")
         table = {"quick": self.quick, "seconds": seconds, "numbers": self.numbers, "findings": self.findings}

@@ -91,7 +91,7 @@ def _starting_points(problem, starts, seed):
         yield random.uniform(low, high)
 
 
-_KEPT = ("start", "stage", "round", "done", "finished", "history", "sigmas")
+_KEPT = ("start", "first", "hold", "stage", "round", "done", "finished", "history", "sigmas")
 
 
 class _Book:
@@ -106,6 +106,7 @@ class _Book:
             **settings,
         }
         self.start, self.stage, self.round, self.done = 0, 0, 0, False
+        self.first, self.hold = [], None  # u where this start began; how far off the stage was at its beginning
         self.walk, self.finished, self.history = None, [], []
         self.sigmas = [s.tolist() for s in problem.sigmas]
         if self.path is not None and self.path.exists():
@@ -136,7 +137,8 @@ class _Book:
     def begin_start(self, k, u):
         if self.walk is None or k != self.start:
             self.start, self.stage, self.round, self.done = k, 0, 0, False
-            self.walk = lm.Walk(np.array(u, dtype=float))
+            self.walk, self.hold = lm.Walk(np.array(u, dtype=float)), None
+            self.first = self.walk.u.tolist()
 
     def best(self):
         candidates = list(self.finished)
@@ -173,10 +175,13 @@ def _one_start(problem, method, horizons, tolerance, most, book, note, begin):
 
             step = lm.walk if method == "lm" else _optax_walk(method)
             last = book.stage == len(stages) - 1
+            if book.hold is None:
+                book.hold = _misfit(problem.residuals(book.walk.u, horizon))
+            stage = problem if last else _Held(problem, book.first, book.hold)
             _, point = step(
                 book.walk,
-                lambda u, h=horizon: problem.residuals(u, h),
-                lambda u, h=horizon: problem.linearised(u, h),
+                lambda u, h=horizon, p=stage: p.residuals(u, h),
+                lambda u, h=horizon, p=stage: p.linearised(u, h),
                 space.lower, space.upper, tolerance=tolerance if last else 1e-3, most=most, note=record,
             )  # fmt: skip
             if point is None:
@@ -187,7 +192,7 @@ def _one_start(problem, method, horizons, tolerance, most, book, note, begin):
                 book.done = True
                 return
             status, cost = book.walk.status, 0.5 * float(point[0] @ point[0])
-            book.stage += 1
+            book.stage, book.hold = book.stage + 1, None
             book.walk = lm.Walk(book.walk.u, evaluations=0, iteration=book.walk.iteration)
         book.round += 1
         book.stage = 0
@@ -199,6 +204,30 @@ def _one_start(problem, method, horizons, tolerance, most, book, note, begin):
     )
     book.done = True
     book.write()
+
+
+def _misfit(r):
+    """Root mean square of whitened residuals, at least 1: by how much more noise would explain them."""
+    return 1.0 if r is None else max(1.0, float(np.sqrt(np.mean(r * r))))
+
+
+class _Held:
+    """A problem whose parameters are held near a start, by a deviation of 1 in the space of the fit (and as much noise
+    as explains the `misfit`): what an early stage cannot tell yet stays where it was, and does not wander off."""
+
+    def __init__(self, problem, start, misfit):
+        self.problem, self.start, self.weight = problem, np.array(start), misfit
+
+    def residuals(self, u, horizon):
+        found = self.problem.residuals(u, horizon)
+        return None if found is None else np.concatenate([found, self.weight * (u - self.start)])
+
+    def linearised(self, u, horizon):
+        found = self.problem.linearised(u, horizon)
+        if found is None:
+            return None
+        rows, slopes = self.weight * (u - self.start), self.weight * np.eye(u.size)
+        return np.concatenate([found[0], rows]), np.concatenate([found[1], slopes])
 
 
 def _estimated_sigmas(problem, u, horizon):

@@ -177,6 +177,28 @@ class Problem:
         other.sigmas = list(self.sigmas)
         return other
 
+    def with_recordings(self, recordings):
+        """The same problem with other recordings `{experiment: Recording}` at the same times: a rig's repeats, or noise
+        drawn anew. Nothing is compiled anew."""
+        other = copy.copy(self)
+        known = [e.name for e in self.experiments]
+        for name, recording in recordings.items():
+            if name not in known:
+                raise StudyError(f"with_recordings: there is no experiment `{name}`. Known: {', '.join(known)}.")
+            e = self.experiments[known.index(name)]
+            if e.inputs or not np.array_equal(recording.times, e.recording.times):
+                raise StudyError(
+                    f"with_recordings: `{name}` has measured inputs or other times; build a `Problem` of its own."
+                )
+        other.experiments = tuple(
+            dataclasses.replace(e, recording=recordings[e.name]) if e.name in recordings else e
+            for e in self.experiments
+        )
+        other.space = copy.deepcopy(self.space)
+        other.runs = [run.seeing(e) for run, e in zip(self.runs, other.experiments, strict=True)]
+        other.sigmas = [run.first_sigmas() for run in other.runs]
+        return other
+
     def holding(self, values):
         """The same problem with parameters held at `{name: value}`; nothing is compiled anew."""
         other = copy.copy(self)

@@ -1,5 +1,7 @@
 """Experiments made ready: compiled predictions, whitened residuals and their derivatives."""
 
+import copy
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -43,16 +45,26 @@ class _Run:
     contacts = False  # whether its motion may be chaotic
 
     def __init__(self, problem, experiment):
-        self.problem, self.experiment = problem, experiment
+        self.problem = problem
         self.felt = problem.felt_in(experiment.name)
         self.times = experiment.times
+        self._take(experiment)
+        self._predict = mb.compiled(self.prediction)
+        self._slope = mb.compiled(jax.jacfwd(lambda u, ts: (lambda p: (p, p))(self.prediction(u, ts)), has_aux=True))
+
+    def _take(self, experiment):
+        self.experiment = experiment
         self.measured = experiment.measured
         self.kept = np.isfinite(self.measured)
         for k, compared in enumerate(experiment.compared):
             if not self.kept[:, k].any():
                 raise StudyError(f"Experiment `{experiment.name}`: column `{compared.column}` has no samples.")
-        self._predict = mb.compiled(self.prediction)
-        self._slope = mb.compiled(jax.jacfwd(lambda u, ts: (lambda p: (p, p))(self.prediction(u, ts)), has_aux=True))
+
+    def seeing(self, experiment):
+        """The same run, compared with other samples at the same times."""
+        other = copy.copy(self)
+        other._take(experiment)
+        return other
 
     @property
     def abscissa(self):

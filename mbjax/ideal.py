@@ -48,7 +48,8 @@ def add_clearance(
     `length` (default: 2 radii) with the same axial clearance. A cylindrical joint becomes a cylinder in four strips,
     which share the stiffness; a spherical one a ball in a socket. `radius` is that of the bearing. `restitution` is the
     Lankarani-Nikravesh parameter, `friction` any friction law. `speed` (m/s) is the impact speed you expect: a warning
-    tells when it exceeds the law's validity, or when contact is so short that it cannot be resolved.
+    tells when it exceeds the law's validity, or when contact is so short that it cannot be resolved. Simulations warn
+    when a touch was faster than that.
     """
     material = steel() if material is None else material
     realisation = mechanism[name].realisation
@@ -74,8 +75,9 @@ def add_clearance(
             "stiffness of your own."
         )
     _warn(mechanism, name, float(stiffness), speed, material)
-    law = Impact(Hertz(stiffness), LankaraniNikravesh(restitution))
-    return mechanism.replace(name, Clearance(pair, Dry(law, Frictionless() if friction is None else friction)))
+    limit = material.highest_impact_speed
+    interface = Dry(Impact(Hertz(stiffness), LankaraniNikravesh(restitution)), friction or Frictionless())
+    return mechanism.replace(name, Clearance(pair, interface, float(limit) if is_concrete(limit) else None))
 
 
 def _warn(mechanism, name, stiffness, speed, material):

@@ -154,7 +154,7 @@ def settled(structure, model, moving, memory):
     inverse = jnp.where(fresh, 1.0 / jnp.maximum(jnp.abs(rate), SLOWEST_START), before.inverse_speed)
     inverse = jnp.where(mode == OPEN, 0.0, inverse)
     still = jax.lax.stop_gradient
-    return Memory(memory.spin, Points(mode, inverse, still(depth), still(rate)))
+    return Memory(memory.spin, Points(mode, inverse, still(depth), still(rate), before.fastest))
 
 
 def at_start(structure, spin):

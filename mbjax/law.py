@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from .rotation import cross
 
@@ -27,11 +28,12 @@ class Points(eqx.Module):
     inverse_speed: jax.Array  # (points,) 1 / speed at the last touch, s/m; 0 while open
     depth: jax.Array  # (points,) m or rad, at the last step end
     rate: jax.Array  # (points,) m/s or rad/s, at the last step end
+    fastest: jax.Array  # (points,) m/s or rad/s, the largest speed at touch so far
 
 
 def no_points(count=0):
     zero = jnp.zeros(count)
-    return Points(jnp.zeros(count, dtype=int), zero, zero, zero)
+    return Points(jnp.zeros(count, dtype=int), zero, zero, zero, zero)
 
 
 def by_layer(points, layers, each):
@@ -90,6 +92,10 @@ class AbstractLaw(eqx.Module):
     @abstractmethod
     def measure(self, relative):
         """Depth and rate of every contact point, each (points,)."""
+
+    def highest_speed(self):
+        """Speed at touch up to which the law is meant, m/s (a static number)."""
+        return np.inf
 
     @abstractmethod
     def returns(self):

@@ -1,5 +1,7 @@
 """Simulation: the eager shell (checks, defaults, messages) around the stepping kernel."""
 
+import warnings
+
 import diffrax
 import jax
 import jax.numpy as jnp
@@ -7,7 +9,7 @@ import numpy as np
 
 from .array import is_concrete, require_x64
 from .compilation import compiled
-from .errors import SimulationError
+from .errors import ModelWarning, SimulationError
 from .interactions import at_start
 from .state import Rates, State, no_account, positions
 from .stepping import explicit, implicit, loop
@@ -65,7 +67,24 @@ def simulate(
     trajectory = Trajectory(system, ts, states, result, statistics, log)
     if throw and is_concrete(result.code) and result.code != loop.SUCCESS:
         raise SimulationError(f"The simulation of `{system.mechanism.name}` stopped: {result.message}.")
+    _warn_of_speeds(system, states.memory.points.fastest)
     return trajectory
+
+
+def _warn_of_speeds(system, fastest):
+    """Touches faster than the laws are meant for; silent where numbers are not known (under jit, vmap, derivatives)."""
+    limits = np.array([law.highest_speed() for law in system.model.laws for _ in range(law.points)])
+    if not np.isfinite(limits).any() or not is_concrete(fastest):
+        return
+    found = np.nanmax(np.asarray(fastest), axis=0)
+    k = int(np.argmax(found / limits))
+    if found[k] > limits[k]:
+        warnings.warn(
+            f"{system.structure.point_labels[k]}: touched at {found[k]:.3g} m/s; the law is meant for at most "
+            f"{limits[k]:.3g} m/s (`highest_speed`). Restitution and forces are then extrapolated.",
+            ModelWarning,
+            stacklevel=3,
+        )
 
 
 @compiled

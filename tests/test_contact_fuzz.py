@@ -220,7 +220,7 @@ def draw_points(random, count, points):
     mode = random.choice([OPEN, CLOSED, CLOSED, RETURNING], (count, points))
     inverse = np.where(mode == OPEN, 0.0, 10.0 ** random.uniform(-2, 6, (count, points)))
     zero = np.zeros((count, points))
-    return Points(jnp.asarray(mode), jnp.asarray(inverse), jnp.asarray(zero), jnp.asarray(zero))
+    return Points(jnp.asarray(mode), jnp.asarray(inverse), *[jnp.asarray(zero)] * 3)
 
 
 def draw_states(random, system, size, touching):

@@ -146,7 +146,7 @@ def test_pereira_by_hand():
 
 def test_smoothing_has_the_sharp_law_as_its_limit():
     depth = jnp.array([1e-7, 1e-6, 1e-5])
-    memory = Points(jnp.ones((1, 3), int), jnp.ones((1, 3)), jnp.zeros((1, 3)), jnp.zeros((1, 3)))
+    memory = Points(jnp.ones((1, 3), int), jnp.ones((1, 3)), *[jnp.zeros((1, 3))] * 3)
 
     def force(length):
         return mb.Impact(mb.Hertz(1e10), mb.Flores(0.8), smoothing=length).press(depth, jnp.zeros(3), memory).force

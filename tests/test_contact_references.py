@@ -6,9 +6,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from planar_reference import CLEARANCE, CRANK, REVOLUTION, ROD, SPEED, Numbers, event_located, motion
 
 import mbjax as mb
+from experiments.planar_reference import CLEARANCE, CRANK, REVOLUTION, ROD, SPEED, Numbers, event_located, motion
 from mbjax.dynamics import accelerations
 from mbjax.law import Points
 from mbjax.state import Coordinates, Memory, Rates
@@ -79,7 +79,7 @@ def test_planar_right_hand_side_at_random_states(law, random):
     def rates(t, planar_q, planar_v, inverse):
         empty = state.q.position, state.q.orientation
         q, v = Coordinates(*empty, planar_q), Rates(state.v.velocity, state.v.angular, planar_v)
-        points = Points(jnp.array([1]), inverse[None], jnp.zeros(1), jnp.zeros(1))
+        points = Points(jnp.array([1]), inverse[None], jnp.zeros(1), jnp.zeros(1), jnp.zeros(1))
         memory = Memory(state.memory.spin, points)
         return accelerations(system.structure, system.model, q, v, state.internal, memory, t)[0].planar_rate
 
@@ -258,7 +258,7 @@ def _quaternion(matrix):
 
 def _four_bar_rates(system, r, p, v, w, inverse):
     none = jnp.zeros((0, 3))
-    points = Points(jnp.array([1]), inverse[None], jnp.zeros(1), jnp.zeros(1))
+    points = Points(jnp.array([1]), inverse[None], jnp.zeros(1), jnp.zeros(1), jnp.zeros(1))
     memory = Memory(jnp.zeros(4), points)
     q, rates = Coordinates(jnp.asarray(r), jnp.asarray(p), none), Rates(jnp.asarray(v), jnp.asarray(w), none)
     solution, *_ = accelerations(system.structure, system.model, q, rates, jnp.zeros(0), memory, 0.0)

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 import test_four_bar_reference as four_bar
 import test_triple_pendulum_reference as pendulum
-from planar_reference import REVOLUTION, Numbers, event_located
 
 import mbjax as mb
+from experiments.planar_reference import REVOLUTION, Numbers, event_located
 from mbjax.rotation import matrix
 
 pytestmark = pytest.mark.long

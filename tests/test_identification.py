@@ -12,10 +12,10 @@ import diffrax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from planar_reference import REVOLUTION, STIFFNESS, event_located
 
 import identification as ident
 import mbjax as mb
+from experiments.planar_reference import REVOLUTION, STIFFNESS, event_located
 from identification.information import DEAD, FLAT, IDENTIFIABLE, TRADE_OFF, verdicts
 
 DROP = pathlib.Path(__file__).parents[1] / "examples" / "drop"

@@ -18,10 +18,10 @@ STIFFNESS = mb.hertz_stiffness(0.0095, -0.010)  # N/m^1.5, of P2
 PER_MM = 1000**1.5  # P1's stiffness read in N/mm^1.5
 
 
-def hybrid():
-    """P2's third case: squeeze film of SAE 40 (full film), fading over e0 into frictionless dry contact."""
+def hybrid(cavitation=False):
+    """P2's third case: squeeze film of SAE 40, full or half, fading over e0 into frictionless dry contact."""
     dry = mb.Dry(raw_impact(STIFFNESS, 0.9), mb.Frictionless())
-    return mb.Hybrid(mb.SqueezeFilm(0.4, 0.04, extra=10e-6), dry, 5e-6)
+    return mb.Hybrid(mb.SqueezeFilm(0.4, 0.04, extra=10e-6, cavitation=cavitation), dry, 5e-6)
 
 
 def sphere(clearance, **options):
@@ -36,8 +36,8 @@ def planar(**options):
     return lambda: mb.library.planar_slider_crank_clearance(**options)
 
 
-def four_bar(friction=None, clearance=0.2e-3):
-    return lambda: mb.library.four_bar_clearance(clearance=clearance, friction=friction)
+def four_bar(friction=None, clearance=0.2e-3, stiffness=None):
+    return lambda: mb.library.four_bar_clearance(clearance=clearance, friction=friction, stiffness=stiffness)
 
 
 def marques(friction=None, axial=0.5e-3):
@@ -61,9 +61,14 @@ CASES = {
     "P2 dry": (planar(stiffness=STIFFNESS), 4 * TURN, 2001),
     "P2 friction": (planar(friction=mb.Ambrosio(0.03, 1e-4, 1e-3)), 4 * TURN, 2001),
     "P2 hybrid": (planar(interface=hybrid()), 4 * TURN, 2001),
+    "P2 half film": (planar(interface=hybrid(cavitation=True)), 4 * TURN, 2001),
     "P3 ideal": (mb.library.four_bar, 2.0, 2001),
     "P3 frictionless": (four_bar(), 2.0, 2001),
     "P3 Threlfall": (four_bar(mb.Threlfall(0.1)), 2.0, 2001),
+    "P3 Ambrosio": (four_bar(mb.Ambrosio(0.1, 1e-4, 1e-3)), 2.0, 2001),
+    "P3 piecewise": (four_bar(mb.PiecewiseLinear(0.1, 0.15)), 2.0, 2001),
+    "P3 Bengisu-Akay": (four_bar(mb.BengisuAkay(0.1, 0.15)), 2.0, 2001),
+    "P3 internal contact": (four_bar(mb.Threlfall(0.1), stiffness=1.0615e11), 2.0, 2001),
     "P3 Threlfall .05 mm": (four_bar(mb.Threlfall(0.1), 0.05e-3), 2.0, 2001),
     "P3 Threlfall .1 mm": (four_bar(mb.Threlfall(0.1), 0.1e-3), 2.0, 2001),
     "P3 Threlfall .4 mm": (four_bar(mb.Threlfall(0.1), 0.4e-3), 2.0, 2001),
@@ -73,7 +78,11 @@ CASES = {
     "P5 ideal": (mb.library.marques_slider_crank, 1.0, 2001),
     "P5 frictionless": (marques(), 1.0, 2001),
     "P5 Coulomb": (marques(mb.Coulomb(0.1)), 1.0, 2001),
+    "P5 Stribeck": (marques(mb.Stribeck(0.1, 0.2)), 1.0, 2001),
+    "P5 Dahl": (marques(mb.Dahl(0.1)), 1.0, 2001),
+    "P5 LuGre": (marques(mb.LuGre(0.1, 0.2)), 1.0, 2001),
     "P4 frictionless": (marques(axial=0.05e-3), 1.0, 2001),
+    "P4 Coulomb": (marques(mb.Coulomb(0.1), axial=0.05e-3), 1.0, 2001),
 }
 # Next to nothing is lost: the scale of their balance is the kinetic energy that comes and goes.
 LOSSLESS = ("P1 sphere 0", "P1 sphere 1 um, N/mm")
@@ -90,6 +99,27 @@ def runs():
             start, ts = mb.initial_state(system), np.linspace(0.0, end, outputs)
             events = 0 if "ideal" in name else 5000
             done[name] = mb.simulate(system, start, ts, steps=mb.Adaptive(rtol=1e-8), events=events)
+        return done[name]
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def ensemble():
+    """Runs of a case that differ by 1e-9 of one number: what a chaotic motion can be asked for is what they share."""
+    done = {}
+
+    def run(name, path, count):
+        if name not in done:
+            builder, end, outputs = CASES[name]
+            system = mb.assemble(builder())
+            start, ts, value = mb.initial_state(system), np.linspace(0.0, end, outputs), system.mechanism.value(path)
+            done[name] = [
+                mb.simulate(
+                    system.bind({path: value * (1 + k * 1e-9)}), start, ts, steps=mb.Adaptive(rtol=1e-8), events=5000
+                )
+                for k in range(count)
+            ]
         return done[name]
 
     return run
@@ -167,15 +197,19 @@ def test_crank_ends_as_a_pendulum(runs):
     assert angle.max() == pytest.approx(31.16, abs=0.1) and angle[-1] < angle.max() - 0.4
 
 
-def test_vanishing_clearance_is_a_perfect_joint_only_for_a_stiff_contact(runs):
+def test_vanishing_clearance_is_a_perfect_joint_only_for_a_stiff_contact(runs, ensemble):
     """P1 figure 8 and conclusions, "null and very small clearances behave like the perfect joint": refuted with 5e6
-    N/m^1.5: the slider is up to 77 mm (clearance 0) and 106 mm (1 um) off. Reproduced with 5e6 N/mm^1.5: .08 mm
-    (1 um)."""
+    N/m^1.5: the slider is up to 72 to 99 mm (clearance 0, five runs) and 106 mm (1 um) off. Reproduced with 5e6
+    N/mm^1.5: .08 mm (1 um)."""
     ideal = np.asarray(runs("P1 ideal")["slider.position.x"])
-    names = ("P1 sphere 0", "P1 sphere 1 um", "P1 sphere 1 um, N/mm")
-    off = [np.abs(np.asarray(runs(name)["slider.position.x"]) - ideal).max() for name in names]
-    assert off[0] == pytest.approx(0.0774, rel=0.02) and off[1] == pytest.approx(0.1057, rel=0.02)
-    assert off[2] < 1.5e-4
+
+    def off(run):
+        return np.abs(np.asarray(run["slider.position.x"]) - ideal).max()
+
+    null = [off(run) for run in ensemble("P1 sphere 0", "B.interface.normal.elastic.stiffness", 5)]
+    assert min(null) > 0.05 and max(null) < 0.15
+    assert off(runs("P1 sphere 1 um")) == pytest.approx(0.1057, rel=0.02)
+    assert off(runs("P1 sphere 1 um, N/mm")) < 1.5e-4
 
 
 def test_reaction_oscillates_more_with_more_clearance_but_most_with_none(runs):
@@ -288,37 +322,51 @@ def test_swing_decreases_faster_with_kelvin_voigt_stops(runs):
 STEADY = 2 * TURN
 
 
-def test_slider_velocity_is_constant_in_free_flight(runs):
+@pytest.fixture
+def dry(ensemble):
+    """Ten runs of P2's dry joint without friction."""
+    return ensemble("P2 dry", "B.pair.clearance", 10)
+
+
+def test_slider_velocity_is_constant_in_free_flight(dry):
     """P2 figure 12, "horizontal lines in the velocity" and "null acceleration" in free flight: reproduced exactly (dry,
-    no friction; 16 % of the third and fourth turn)."""
-    run = runs("P2 dry")
-    flight = np.asarray(run["B.penetration"]) <= 0
-    assert size(run, "slider.acceleration.x") > 1e5
-    assert np.abs(np.asarray(run["slider.acceleration.x"])[flight]).max() == 0
-    late = np.asarray(run.ts) >= STEADY
-    assert 0.05 < flight[late].mean() < 0.4
+    no friction; a quarter of the third and fourth turn, 1 to 43 % in ten runs)."""
+    shares = []
+    for run in dry:
+        flight = np.asarray(run["B.penetration"]) <= 0
+        assert size(run, "slider.acceleration.x") > 1e5
+        assert np.abs(np.asarray(run["slider.acceleration.x"])[flight]).max() == 0
+        shares.append(flight[np.asarray(run.ts) >= STEADY].mean())
+    assert 0.12 < np.mean(shares) < 0.38
 
 
-def test_dry_joint_flies_rebounds_and_follows_the_wall(runs):
+def test_dry_joint_flies_rebounds_and_follows_the_wall(dry):
     """P2 figure 13b, three kinds of motion and points outside the clearance circle: reproduced (dry, no friction).
-    Rebounds of 3 to 7 thousandths of a turn, contacts of more than half a turn, flights; penetration .05 to .07 mm."""
-    run = runs("P2 dry")
-    durations, _ = contacts(run)
-    durations /= TURN
-    assert np.median(durations) < 0.01 and durations.max() > 0.5
-    assert 0.54e-3 < size(run, "B.radial") < 0.58e-3
+    Rebounds of 3 to 7 thousandths of a turn, contacts of half a turn and more, flights; penetration .066 mm."""
+    longest = []
+    for run in dry:
+        durations, _ = contacts(run)
+        durations /= TURN
+        assert np.median(durations) < 0.01
+        longest.append(durations.max())
+        assert 0.54e-3 < size(run, "B.radial") < 0.58e-3
+    assert np.median(longest) > 0.5
 
 
-def test_friction_and_film_reduce_the_peaks_of_the_dry_joint(runs):
+def test_friction_and_film_reduce_the_peaks_of_the_dry_joint(runs, dry):
     """P2 figures 12 to 17, "unrealistic high peaks" without friction, reduced by friction and by the film: reproduced.
-    Slider acceleration of the third and fourth turn: dry 2.0e5, friction 4.4e4, hybrid 8.3e4, ideal 1.9e4 m/s^2;
-    torque on the crank 850, 330, 450, 139 N m."""
-    names = ("friction", "hybrid", "dry")
-    rubbing, oiled, dry = (size(runs(f"P2 {name}"), "slider.acceleration.x", STEADY) for name in names)
+    Slider acceleration of the third and fourth turn: dry 1.6e5 (median of ten runs), friction 4.4e4, hybrid 8.3e4,
+    ideal 1.9e4 m/s^2; torque on the crank 1000, 330, 450, 139 N m."""
+
+    def peaks(channel):
+        rubbing, oiled = (size(runs(f"P2 {name}"), channel, STEADY) for name in ("friction", "hybrid"))
+        return rubbing, oiled, np.median([size(run, channel, STEADY) for run in dry])
+
+    rubbing, oiled, free = peaks("slider.acceleration.x")
     ideal = 0.05 * (2 * np.pi / TURN) ** 2 * (1 + 0.05 / 0.12)  # at top dead centre
-    assert ideal < rubbing < 0.4 * dry and ideal < oiled < 0.6 * dry
-    rubbing, oiled, dry = (size(runs(f"P2 {name}"), "motor.force", STEADY) for name in names)
-    assert 139 < rubbing < 0.6 * dry and 139 < oiled < 0.7 * dry
+    assert ideal < rubbing < 0.4 * free and ideal < oiled < 0.7 * free
+    rubbing, oiled, free = peaks("motor.force")
+    assert 139 < rubbing < 0.6 * free and 139 < oiled < 0.7 * free
 
 
 def test_friction_keeps_contact_most_of_the_time_but_not_always(runs):
@@ -379,15 +427,19 @@ def test_friction_dissipates_more_than_impacts(runs):
     assert rubbing == pytest.approx(0.01027, rel=0.01) and rubbing > 3 * free
 
 
-def test_main_impacts_come_first_only_with_friction(runs):
+def test_main_impacts_come_first_only_with_friction(runs, ensemble):
     """P3 figure 6. "Main impacts in the initial phase": reproduced with friction (Threlfall: 23 touches, the last
-    at .10 s), refuted without: after 22 touches in the first .2 s come some 50 between 1.7 and 2 s, and the fastest
-    (.055 m/s) is among them. "More impacts without friction": reproduced, 73 against 23."""
-    log = runs("P3 frictionless").events
-    times, rubbing = touches(runs("P3 frictionless")), touches(runs("P3 Threlfall"))
-    assert rubbing.max() < 0.2 and len(times) > 2 * len(rubbing)
-    assert (times < 0.2).sum() < (times > 1.5).sum()
-    assert times[np.argmax(np.asarray(log.log.speed)[log.rows("touch")])] > 1.5
+    at .10 s), not without: after 22 touches in the first .2 s come 4 to 50 more between 1.7 and 2 s (six runs), some of
+    them faster (up to .056 m/s) than any before (.036 m/s). "More impacts without friction": reproduced, 26 to 74."""
+    rubbing, fastest = touches(runs("P3 Threlfall")), []
+    assert rubbing.max() < 0.2 and len(rubbing) == 23
+    for run in ensemble("P3 frictionless", "joint.pair.clearance", 6):
+        times, log = touches(run), run.events
+        speeds = np.asarray(log.log.speed)[log.rows("touch")]
+        assert (times < 0.2).sum() == 22 and speeds[times < 0.2].max() == pytest.approx(0.0357, abs=1e-4)
+        assert len(times) > len(rubbing) and (times > 1.5).any()
+        fastest.append(speeds.max())
+    assert max(fastest) > 0.037
 
 
 def test_smaller_clearance_is_smoother_and_loses_less_but_is_no_nearer_to_the_ideal(runs):
@@ -424,13 +476,55 @@ def test_cost_of_the_four_bar(runs):
 
 
 def test_clearance_and_friction_in_the_spatial_slider_crank(runs):
-    """P5 figure 4. "Clearance: higher peaks of acceleration": reproduced, 1 400 against 33 m/s^2 ideally. "Friction:
-    lower peaks (1 000), much more dissipation, smaller ranges": reproduced with Coulomb: .50 J against .13 J, position
-    over .131 m against .159 m, velocity up to .83 against 1.06 m/s (ideal .149 m, 1.04 m/s)."""
-    ideal, free, coulomb = (runs(f"P5 {name}") for name in ("ideal", "frictionless", "Coulomb"))
-    peaks = [np.quantile(np.abs(run["slider.acceleration.x"]), 0.99) for run in (ideal, coulomb, free)]
-    assert peaks[0] < peaks[1] < peaks[2] and size(free, "slider.acceleration.x") > 10 * peaks[0]
-    assert dissipated(coulomb) > 2 * dissipated(free) > 0.2
-    stroke = [np.ptp(run["slider.position.x"]) for run in (coulomb, ideal, free)]
-    assert stroke[0] < stroke[1] < stroke[2]
-    assert size(coulomb, "slider.velocity.x") < 0.9 * size(ideal, "slider.velocity.x")
+    """P5 figure 4. "Clearance: higher peaks of acceleration": reproduced, 1 000 to 1 400 against 33 m/s^2 ideally; 99 %
+    stay below 85 to 98. "Friction: lower peaks, much more dissipation, smaller ranges": reproduced with Coulomb (48 to
+    56 m/s^2 by 99 %) and Stribeck: .50 J against .10 J, position over .132 m against .159 m, velocity up to .83 against
+    1.06 m/s (ideal .149 m, 1.04 m/s)."""
+    ideal, free = (runs(f"P5 {name}") for name in ("ideal", "frictionless"))
+    for rubbing in (runs("P5 Coulomb"), runs("P5 Stribeck")):
+        peaks = [np.quantile(np.abs(run["slider.acceleration.x"]), 0.99) for run in (ideal, rubbing, free)]
+        assert peaks[0] < peaks[1] < peaks[2] and size(free, "slider.acceleration.x") > 10 * peaks[0]
+        assert dissipated(rubbing) > 3 * dissipated(free)
+        assert dissipated(free) == pytest.approx(0.096, rel=0.1) and dissipated(rubbing) == pytest.approx(
+            0.495, rel=0.05
+        )
+        stroke = [np.ptp(run["slider.position.x"]) for run in (rubbing, ideal, free)]
+        assert stroke[0] < stroke[1] < stroke[2]
+        assert size(rubbing, "slider.velocity.x") < 0.9 * size(ideal, "slider.velocity.x")
+
+
+def test_any_friction_dissipates_but_bristles_do_not_calm_the_slider(runs):
+    """P5: "friction itself, regardless of the model, introduces a large amount of dissipation": reproduced, .50
+    (Coulomb, Stribeck), .21 to .23 (Dahl), .32 J (LuGre) against .10 J. "Lower peaks, smaller ranges": refuted for
+    Dahl and LuGre (sigma_0 1e5 N/m): 99 % of the accelerations stay below 130 and 139 m/s^2, against 88 without
+    friction, and the slider moves over .159 m as without. P5's conclusion hints at it: impacts are too short for a
+    bristle to bend."""
+    free = runs("P5 frictionless")
+    for law, lost in {"Coulomb": 0.494, "Stribeck": 0.496, "Dahl": 0.206, "LuGre": 0.321}.items():
+        assert dissipated(runs(f"P5 {law}")) == pytest.approx(lost, rel=0.25) and 0.75 * lost > 1.5 * dissipated(free)
+    for law in ("Dahl", "LuGre"):
+        run = runs(f"P5 {law}")
+        assert np.ptp(run["slider.position.x"]) == pytest.approx(np.ptp(free["slider.position.x"]), rel=0.02)
+        peaks = [np.quantile(np.abs(r["slider.acceleration.x"]), 0.99) for r in (run, free)]
+        assert peaks[0] > 1.1 * peaks[1]
+
+
+def test_static_friction_laws_of_the_four_bar_agree(runs):
+    """P3 figure 8, "the general response is quite similar" for four friction laws: reproduced. Ambrosio, Threlfall,
+    piecewise linear, Bengisu-Akay: 23 touches each, 10.27 to 10.28 mJ, and rockers that stay within .05 mm of each
+    other. With Hertz' stiffness of a ball *in* a socket (ten times P3's): 31 touches and the same 10.26 mJ."""
+    laws = [runs(f"P3 {law}") for law in ("Threlfall", "Ambrosio", "piecewise", "Bengisu-Akay")]
+    np.testing.assert_allclose([dissipated(run) for run in laws], 10.27e-3, rtol=2e-3)
+    assert {len(touches(run)) for run in laws} == {23}
+    heights = np.array([run["rocker.position.z"] for run in laws])
+    assert np.ptp(heights, axis=0).max() < 5e-5
+    assert dissipated(runs("P3 internal contact")) == pytest.approx(10.27e-3, rel=5e-3)
+
+
+def test_half_film_lets_the_journal_off_the_wall(runs):
+    """P2 gives both: with cavitation the film only pushes. The journal then comes off the wall again in every turn
+    (down to .35 of .5 mm) and touches three times instead of once; peaks are no higher than those of the dry joint."""
+    run = runs("P2 half film")
+    late = np.asarray(run.ts) >= STEADY
+    assert len(touches(run)) <= 5 and 0.3e-3 < np.asarray(run["B.radial"])[late].min() < 0.45e-3
+    assert size(run, "slider.acceleration.x", STEADY) < 2e5

@@ -19,18 +19,35 @@ def test_low_pass_is_that_of_scipy_on_an_even_grid(order):
     space = signal.StateSpace(*signal.tf2ss(*signal.butter(order, 2 * np.pi * 1000, analog=True)))
     start = -np.linalg.solve(space.A, space.B[:, 0] * wave[0])
     expected = signal.lsim(space, wave, ts, X0=start)[1]
-    found = ident.Butterworth(1000.0, order)(jnp.asarray(ts), None, jnp.asarray(wave))
+    found = ident.Butterworth(1000.0, order)(jnp.asarray(ts), None, None, jnp.asarray(wave))
     np.testing.assert_allclose(found, expected, atol=1e-9)
 
 
 def test_low_pass_of_a_rate_is_that_of_the_acceleration_itself():
-    # v = t^3 has a linear... acceleration 3 t^2; on uneven samples, both routes and the closed form of order 1 agree.
+    # v = t^3, on uneven samples: by its acceleration as a signal, by its velocity and slope, and in closed form.
     tau = 1 / (2 * np.pi * 200)
     exact = 3 * TS**2 - 6 * tau * TS + 6 * tau**2 * (1 - np.exp(-TS / tau))
     low = ident.Butterworth(200.0, 1)
     zero = jnp.zeros(TS.size)
-    np.testing.assert_allclose(low(jnp.asarray(TS), None, jnp.asarray(3 * TS**2)), exact, atol=1e-9)
-    np.testing.assert_allclose(low(jnp.asarray(TS), jnp.asarray(TS**3), zero), exact, atol=2e-8)
+    np.testing.assert_allclose(low(jnp.asarray(TS), None, None, jnp.asarray(3 * TS**2)), exact, atol=1e-9)
+    rate = low(jnp.asarray(TS), jnp.asarray(TS**3), jnp.asarray(3 * TS**2), zero)
+    np.testing.assert_allclose(rate, exact, atol=1e-15)
+
+
+@pytest.mark.parametrize("seen", [ident.Butterworth(1e3, 2), ident.ChannelFrequencyClass(600.0)], ids=["low", "cfc"])
+def test_pulses_between_samples_count_in_full(seen):
+    """Accelerations of two half sines of 50 us, one of which lies between samples 60 us apart."""
+
+    def signals(ts):
+        x = [jnp.clip((ts - begin) / 50e-6, 0, 1) for begin in (1e-3, 2e-3 + 7e-6)]
+        speed = sum(50e-6 / np.pi * 100 * (1 - jnp.cos(np.pi * p)) for p in x)
+        slope = sum(100 * jnp.sin(np.pi * p) * ((p > 0) & (p < 1)) for p in x)
+        return speed, slope, jnp.zeros_like(ts)
+
+    fine, coarse = jnp.linspace(0, 6e-3, 60001), jnp.linspace(0, 6e-3, 101)
+    expected, found = (np.asarray(seen(ts, *signals(ts))) for ts in (fine, coarse))
+    np.testing.assert_allclose(np.trapezoid(found, coarse), np.trapezoid(expected, fine), rtol=2e-2)
+    np.testing.assert_allclose(found[80:], expected[::600][80:], atol=2e-3 * np.abs(expected).max())
 
 
 def test_channel_frequency_class_is_the_digital_filter_of_j211():
@@ -46,7 +63,7 @@ def test_channel_frequency_class_is_the_digital_filter_of_j211():
         (1 - np.sqrt(2) * wa + wa**2) / (1 + np.sqrt(2) * wa + wa**2),
     ]
     digital = signal.lfilter(b, a, signal.lfilter(b, a, wave)[::-1])[::-1]
-    found = np.asarray(ident.ChannelFrequencyClass(kind)(jnp.asarray(ts), None, jnp.asarray(wave)))
+    found = np.asarray(ident.ChannelFrequencyClass(kind)(jnp.asarray(ts), None, None, jnp.asarray(wave)))
     np.testing.assert_allclose(found[400:1600], digital[400:1600], atol=1e-4)
 
 

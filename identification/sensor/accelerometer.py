@@ -15,8 +15,9 @@ class Accelerometer(AbstractSensor):
     """Specific force along one axis of a marker: acceleration less gravity, +9.81 m/s^2 upward at rest.
 
     `gravity=False` leaves the gravity out (a sensor whose static part was removed). With v and w the marker's velocity
-    and angular velocity in its own axes, the felt acceleration is v' + w x v - g: only v, which does not jump in a
-    contact, has to be differentiated, and the filter does that exactly.
+    and angular velocity in its own axes, the felt acceleration is v' + w x v - g. The filter sees v' as the parabola
+    that has the true values at the samples and the true change of v between them: a contact's pulse counts in full even
+    if it lies between samples.
     """
 
     marker: str = eqx.field(static=True)
@@ -33,7 +34,11 @@ class Accelerometer(AbstractSensor):
             raise StudyError(f"Accelerometer: axis {self.axis!r} is unknown; choose x, y or z of the marker.")
 
     def channels(self):
-        parts = [f"{self.marker}.{what}_local.{a}" for what in ("velocity", "angular_velocity") for a in _AXES]
+        parts = [
+            f"{self.marker}.{what}_local.{a}"
+            for what in ("velocity", "angular_velocity", "acceleration")
+            for a in _AXES
+        ]
         if not self.gravity:
             return tuple(parts)
         return (*parts, f"{self.marker}.gravity_local.{self.axis}")
@@ -42,4 +47,5 @@ class Accelerometer(AbstractSensor):
         velocity, spin = values[:, :3], values[:, 3:6]
         k = _AXES.index(self.axis)
         turning = jnp.cross(spin, velocity)[:, k]
-        return velocity[:, k], turning - values[:, 6] if self.gravity else turning
+        slope = values[:, 6 + k] - turning
+        return velocity[:, k], slope, turning - values[:, 9] if self.gravity else turning

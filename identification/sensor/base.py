@@ -30,15 +30,15 @@ class AbstractSensor(eqx.Module):
 
     @abstractmethod
     def signals(self, values):
-        """`(smooth, direct)`: what is felt is the rate of `smooth` plus `direct`, each (times,); `smooth` may be None.
+        """`(smooth, slope, direct)`: what is felt is the rate of `smooth` plus `direct`, each (times,). `slope` is that
+        rate at the samples; both may be None.
 
         A contact's acceleration is a spike between samples; its integral, the velocity, is not.
         """
 
     def read(self, ts, values):
         """Readings at `ts` (increasing; the last may be repeated) of `values` (times, channels)."""
-        smooth, direct = self.signals(values)
-        seen = self.filter(ts, smooth, direct)
+        seen = self.filter(ts, *self.signals(values))
         return self.gain * delayed(ts, seen, self.delay) + self.bias
 
 

@@ -23,7 +23,7 @@ class ChannelSensor(AbstractSensor):
         return (self.channel,)
 
     def signals(self, values):
-        return None, values[:, 0]
+        return None, None, values[:, 0]
 
 
 def gyroscope(marker, axis, **settings):

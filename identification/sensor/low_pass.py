@@ -1,9 +1,11 @@
-"""Low-pass filters as the differential equations they are, exact for signals that are linear between samples.
+"""Low-pass filters as the differential equations they are, exact for signals that are linear between samples, and for
+rates of signals that are cubic there.
 
 Sampling may be uneven, and the cut-off may be fitted. A filter is a sum of its poles: x_k' = p_k x_k + input, output
 sum r_k x_k. Before the first sample the input is taken to have stood still at its first value.
 """
 
+import math
 from abc import abstractmethod
 
 import equinox as eqx
@@ -18,15 +20,16 @@ from ..errors import StudyError
 
 class AbstractFilter(eqx.Module):
     @abstractmethod
-    def __call__(self, ts, smooth, direct):
-        """Filtered (rate of `smooth`) + `direct`, (times,); `smooth` may be None."""
+    def __call__(self, ts, smooth, slope, direct):
+        """Filtered (rate of `smooth`) + `direct`, (times,); `slope` is that rate at the samples. Both may be None."""
 
 
 class Unfiltered(AbstractFilter):
     """No limit of bandwidth. The rate of `smooth` is taken by differences of neighbouring samples: its mean over two
     sampling intervals."""
 
-    def __call__(self, ts, smooth, direct):
+    def __call__(self, ts, smooth, slope, direct):
+        del slope
         return direct if smooth is None else direct + _differences(ts, smooth)
 
 
@@ -41,14 +44,12 @@ class Butterworth(AbstractFilter):
         if self.order not in range(1, 9):
             raise StudyError(f"Butterworth: order {self.order!r} must be a whole number from 1 to 8.")
 
-    def __call__(self, ts, smooth, direct):
+    def __call__(self, ts, smooth, slope, direct):
         poles, residues = _butterworth(2 * jnp.pi * self.cutoff, self.order)
-        seen = jnp.real(_states(poles, ts, direct) @ residues)
-        if smooth is None:
-            return seen
-        # The output's rate: sum r_k (p_k x_k + input), and the r_k add up to zero but for order 1.
-        states = _states(poles, ts, smooth)
-        return seen + jnp.real(states @ (residues * poles) + smooth * jnp.sum(residues))
+        states = _states(poles, ts, direct)
+        if smooth is not None:
+            states = states + _states_of_rate(poles, ts, smooth, slope)
+        return jnp.real(states @ residues)
 
 
 class ChannelFrequencyClass(AbstractFilter):
@@ -59,18 +60,13 @@ class ChannelFrequencyClass(AbstractFilter):
     def __check_init__(self):
         _check_positive("ChannelFrequencyClass", "frequency_class", self.frequency_class)
 
-    def __call__(self, ts, smooth, direct):
+    def __call__(self, ts, smooth, slope, direct):
         poles, residues = _butterworth(2 * jnp.pi * 2.0775 * self.frequency_class, 2)
-
-        def once(ts, signal):
-            return jnp.real(_states(poles, ts, signal) @ residues)
-
-        seen = once(-ts[::-1], once(ts, direct)[::-1])[::-1]
-        if smooth is None:
-            return seen
-        first = once(ts, smooth)[::-1]
-        rate = jnp.real(_states(poles, -ts[::-1], first) @ (residues * poles))[::-1]
-        return seen - rate  # the second pass runs backward
+        states = _states(poles, ts, direct)
+        if smooth is not None:
+            states = states + _states_of_rate(poles, ts, smooth, slope)
+        once = jnp.real(states @ residues)
+        return jnp.real(_states(poles, -ts[::-1], once[::-1]) @ residues)[::-1]
 
 
 def _check_positive(kind, label, value):
@@ -87,23 +83,43 @@ def _butterworth(angular, order):
 
 
 def _states(poles, ts, signal):
-    """x_k at the samples (times, poles)."""
+    """x_k at the samples (times, poles) for an input that is linear between them."""
     dt = jnp.diff(ts)[:, None]
-    z = poles * dt
-    grown = jnp.expm1(z)
-    hold = grown / poles
-    safe = jnp.where(jnp.abs(z) > 1e-4, z, 1.0)
-    # dt (e^z - 1 - z) / z^2, by its series where that cancels.
-    ramp = dt * jnp.where(jnp.abs(z) > 1e-4, (jnp.expm1(safe) - safe) / safe**2, 0.5 + z / 6 + z * z / 24)
-    push = signal[:-1, None] * hold + jnp.diff(signal)[:, None] * ramp
+    hold, ramp, _ = _phi(poles * dt)
+    push = dt * (signal[:-1, None] * hold + jnp.diff(signal)[:, None] * ramp)
+    return _march(poles * dt, push, -signal[0] / poles)
+
+
+def _states_of_rate(poles, ts, smooth, slope):
+    """x_k at the samples for the rate of a signal with these values and slopes there, cubic between them."""
+    dt = jnp.diff(ts)[:, None]
+    hold, ramp, bend = _phi(poles * dt)
+    a, b = slope[:-1, None], slope[1:, None]
+    still = dt == 0
+    mean = jnp.where(still, a, jnp.diff(smooth)[:, None] / jnp.where(still, 1.0, dt))
+    push = dt * (a * hold + (6 * mean - 4 * a - 2 * b) * ramp + 2 * (3 * a + 3 * b - 6 * mean) * bend)
+    return _march(poles * dt, push, jnp.zeros_like(poles))
+
+
+def _phi(z):
+    """(e^z - 1) / z, (e^z - 1 - z) / z^2 and (e^z - 1 - z - z^2 / 2) / z^3, by their series where they cancel."""
+    small = jnp.abs(z) < 0.1
+    safe = jnp.where(small, 1.0, z)
+    series = sum(z**k / math.factorial(k + 3) for k in range(8))
+    bend = jnp.where(small, series, (jnp.expm1(safe) - safe - 0.5 * safe * safe) / safe**3)
+    ramp = 0.5 + z * bend
+    return 1 + z * ramp, ramp, bend
+
+
+def _march(z, push, start):
+    """x_(n+1) = e^z x_n + push_n."""
 
     def step(x, row):
         factor, push = row
         x = x + factor * x + push
         return x, x
 
-    start = -signal[0] / poles
-    _, rest = jax.lax.scan(step, start, (grown, push))
+    _, rest = jax.lax.scan(step, start, (jnp.expm1(z), push))
     return jnp.concatenate([start[None], rest])
 
 

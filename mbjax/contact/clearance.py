@@ -13,10 +13,15 @@ from .pair.base import measure
 
 
 class Clearance(AbstractRealisation):
-    """A joint with play: the two surfaces of `pair` with `interface` between them."""
+    """A joint with play: the two surfaces of `pair` with `interface` between them.
+
+    `highest_speed` (m/s) is the largest impact speed the laws are meant for, say a material's `highest_impact_speed`:
+    a simulation warns when a touch was faster.
+    """
 
     pair: AbstractPair
     interface: AbstractInterface
+    highest_speed: float | None = eqx.field(static=True, default=None, metadata={"unit": "m/s"})
 
     def __check_init__(self):
         for field, kind in (("pair", AbstractPair), ("interface", AbstractInterface)):
@@ -24,6 +29,8 @@ class Clearance(AbstractRealisation):
             if not isinstance(value, kind):
                 raise ValueError(f"Clearance: {field} is {value!r}; expected a {field} such as {_EXAMPLES[field]}.")
 
+        if self.highest_speed is not None and not self.highest_speed > 0:
+            raise ValueError(f"Clearance: highest_speed {self.highest_speed:g} m/s must be positive.")
         for remark in self.interface.remarks(self.pair):
             warnings.warn(remark, ModelWarning, stacklevel=3)
 
@@ -38,7 +45,7 @@ class Clearance(AbstractRealisation):
         return self.pair.ideal()
 
     def laws(self):
-        return (_Play(self.pair, self.interface),)
+        return (_Play(self.pair, self.interface, np.inf if self.highest_speed is None else self.highest_speed),)
 
 
 _EXAMPLES = {
@@ -50,6 +57,7 @@ _EXAMPLES = {
 class _Play(AbstractLaw):
     pair: AbstractPair
     interface: AbstractInterface
+    limit: float = eqx.field(static=True)
 
     @property
     def points(self):
@@ -66,6 +74,9 @@ class _Play(AbstractLaw):
         depth, rate = measure(self.pair, relative)
         depths = depth[None, :] - self.interface.offsets()[:, None]
         return depths.reshape(-1), jnp.broadcast_to(rate, depths.shape).reshape(-1)
+
+    def highest_speed(self):
+        return self.limit
 
     def returns(self):
         return np.full(self.points, self.interface.returns)

@@ -30,7 +30,7 @@ def effective_restitution(law, speed=1.0, mass=1.0):
 @compiled
 def _effective(law, speed, mass):
     def press(depth, rate, mode):
-        memory = Points(*(x[None, None] for x in (jnp.asarray(mode), 1 / speed, depth, depth)))
+        memory = Points(*(x[None, None] for x in (jnp.asarray(mode), 1 / speed, depth, depth, speed)))
         return jax.tree.map(lambda x: x[0], law.press(depth[None], rate[None], memory))
 
     def halve(bounds, _):

@@ -72,7 +72,8 @@ def switch(method, model, moment, y, spin, moving, t0, t1):
     mode = jnp.where(touched, CLOSED, jnp.where(left, OPEN, before.mode))
     mode = jnp.where(turned, jnp.where(before.mode == CLOSED, RETURNING, CLOSED), mode)
     inverse = jnp.where(touched, 1.0 / speed, jnp.where(left, 0.0, before.inverse_speed))
-    after = Memory(spin, Points(mode, inverse, still(depth), still(rate)))
+    fastest = jnp.maximum(before.fastest, jnp.where(touched, still(speed), 0.0))
+    after = Memory(spin, Points(mode, inverse, still(depth), still(rate), fastest))
     # Time from the step's end back to each switch, with its derivative.
     guard = jnp.where(turned, rate, depth)
     guard_rate = jnp.where(turned, rate_rate, still(rate))
