@@ -2,7 +2,7 @@
 
 Every model runs at rtol 1e-6 and 1e-8; errors are those of one coordinate at the end against Dopri8 at 1e-12, over its
 range of motion; derivatives (`Tangents`) are by the number that makes the model stiff. Times are those of the second
-run, without compilation.
+run, without compilation; a method that needs more than 20 000 steps has lost.
 """
 
 import time
@@ -17,6 +17,9 @@ import mbjax as mb
 SOLVERS = {
     "Dopri8": diffrax.Dopri8(), "Tsit5": diffrax.Tsit5(), "Rodas4": mb.Rodas4(), "Kvaerno5": diffrax.Kvaerno5(),
 }  # fmt: skip
+
+
+MOST = 20_000  # steps
 
 
 def rubber(stiffness):
@@ -57,12 +60,14 @@ def run(study):
         end = end * (0.1 if study.quick else 1.0)
 
         @mb.compiled
-        def both(change, solver, rtol, system=system, state=state, value=value, path=path, end=end, name=coordinate):
+        def both(
+            change, solver, rtol, most, system=system, state=state, value=value, path=path, end=end, name=coordinate
+        ):
             def simulated(change):
                 bound = system.bind({path: value * (1 + change)})
                 run = mb.simulate(
                     bound, state, jnp.linspace(0.0, end, 5), solver=solver, steps=mb.Adaptive(rtol=rtol), throw=False,
-                    max_steps=300_000,
+                    max_steps=most,
                 )  # fmt: skip
                 return run[name][-1], (run[name], run.statistics, run.result.success)
 
@@ -72,11 +77,11 @@ def run(study):
         def alone(solver, rtol, system=system, state=state, end=end, name=coordinate):
             run = mb.simulate(
                 system, state, jnp.linspace(0.0, end, 5), solver=solver, steps=mb.Adaptive(rtol=rtol), throw=False,
-                max_steps=300_000,
+                max_steps=MOST,
             )  # fmt: skip
             return run[name], run.statistics, run.result.success
 
-        exact_slope, (exact, *_) = both(0.0, SOLVERS["Dopri8"], 1e-12)
+        exact_slope, (exact, *_) = both(0.0, SOLVERS["Dopri8"], 1e-12, 1_000_000)
         size = float(np.ptp(exact))
         for label in list(SOLVERS)[:2] if study.quick else SOLVERS:
             for rtol in (1e-6, 1e-8):
@@ -84,9 +89,9 @@ def run(study):
                 begin = time.process_time()
                 jax.block_until_ready(alone(SOLVERS[label], rtol))
                 seconds = time.process_time() - begin
-                slope, (_, _, both_good) = both(0.0, SOLVERS[label], rtol)
+                slope, (_, _, both_good) = both(0.0, SOLVERS[label], rtol, MOST)
                 begin = time.process_time()
-                jax.block_until_ready(both(0.0, SOLVERS[label], rtol))
+                jax.block_until_ready(both(0.0, SOLVERS[label], rtol, MOST))
                 rows.append(
                     [
                         model, label, rtol, int(statistics.steps), 1e3 * seconds,
@@ -95,6 +100,7 @@ def run(study):
                         abs(float(slope / exact_slope) - 1) if both_good else np.nan,
                     ]
                 )  # fmt: skip
+                print(f"  {model}, {label}, {rtol:g}: {int(statistics.steps)} steps", flush=True)
     study.table(
         "solvers",
         ["model", "solver", "rtol", "steps", "time [ms]", "error", "time with derivative [ms]", "error of derivative"],

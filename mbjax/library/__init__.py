@@ -19,4 +19,5 @@ from .planar_slider_crank_clearance import planar_slider_crank_clearance as plan
 from .slider_crank_3d import slider_crank_3d as slider_crank_3d
 from .slider_crank_3d_clearance import slider_crank_3d_revolute_clearance as slider_crank_3d_revolute_clearance
 from .slider_crank_3d_clearance import slider_crank_3d_spherical_clearance as slider_crank_3d_spherical_clearance
+from .suspension_corner import suspension_corner as suspension_corner
 from .triple_pendulum import triple_pendulum as triple_pendulum

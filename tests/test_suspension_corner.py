@@ -1,0 +1,73 @@
+"""A corner with six bushings: compliance against a linear analysis of its own, calibration from the wheel centre."""
+
+import numpy as np
+import pytest
+
+import mbjax as mb
+from mbjax.library.suspension_corner import _POINTS, _STRUT, _WHEEL, BUSHINGS
+
+
+def skew(a):
+    return np.array([[0, -a[2], a[1]], [a[2], 0, -a[0]], [-a[1], a[0], 0]])
+
+
+def linear_displacement(radial, axial, twist, cone, spring, force):
+    """Displacement of the wheel centre under a small force there: small rotations, constraints by multipliers."""
+    p = {k: np.array(v) for k, v in _POINTS.items()}
+    wheel = np.array(_WHEEL)
+    centres = {
+        "upright": wheel,
+        **{a: (p[f"{a}_front"] + p[f"{a}_rear"] + p[f"{a}_ball"]) / 3 for a in ("lower", "upper")},
+        "toe": (p["toe_inner"] + p["toe_outer"]) / 2,
+    }
+    place = {name: 6 * k for k, name in enumerate(centres)}
+
+    def move(body, point):
+        """Displacement and rotation of a body's point by all coordinates (6, 24)."""
+        rows = np.zeros((6, 24))
+        if body != "ground":
+            k = place[body]
+            rows[:3, k : k + 3], rows[:3, k + 3 : k + 6] = np.eye(3), -skew(point - centres[body])
+            rows[3:, k + 3 : k + 6] = np.eye(3)
+        return rows
+
+    stiffness = np.zeros((24, 24))
+    pairs = {
+        **{
+            f"{a}_{end}": ("ground", a, p[f"{a}_front"] - p[f"{a}_rear"])
+            for a in ("lower", "upper") for end in ("front", "rear")
+        },
+        "toe_inner": ("ground", "toe", np.array([0, 0, 1.0])), "toe_outer": ("toe", "upright", np.array([0, 0, 1.0])),
+    }  # fmt: skip
+    for name in BUSHINGS:
+        i, j, axis = pairs[name]
+        b = axis / np.linalg.norm(axis)
+        along = np.outer(b, b)
+        k = np.zeros((6, 6))
+        k[:3, :3] = radial * (np.eye(3) - along) + axial * along
+        k[3:, 3:] = cone * (np.eye(3) - along) + twist * along
+        stretch = move(j, p[name]) - move(i, p[name])
+        stiffness += stretch.T @ k @ stretch
+    foot, top = (np.array(x) for x in _STRUT)
+    line = (top - foot) / np.linalg.norm(top - foot) @ move("lower", foot)[:3]
+    stiffness += spring * np.outer(line, line)
+    rows = np.concatenate([(move(a, p[f"{a}_ball"]) - move("upright", p[f"{a}_ball"]))[:3] for a in ("lower", "upper")])
+    load = move("upright", wheel)[:3].T @ force
+    kkt = np.block([[stiffness, rows.T], [rows, np.zeros((6, 6))]])
+    return np.linalg.solve(kkt, np.concatenate([load, np.zeros(6)]))[:3]
+
+
+@pytest.mark.parametrize("direction", np.eye(3), ids="xyz")
+def test_compliance_is_that_of_a_linear_analysis(direction):
+    numbers = {"radial": 4e6, "axial": 8e5, "twist": 60.0, "cone": 400.0, "spring": 7e4}
+    push = mb.AppliedForce("load", "upright", mb.signal.Constant(1.0), direction=direction)
+    system = mb.assemble(mb.library.suspension_corner(load=push, **numbers))
+    assert system.degrees_of_freedom == 18
+    state = mb.initial_state(system)
+    # Half of what push and pull differ by: free of the quadratic part of large rotations.
+    there, back = (
+        np.asarray(mb.equilibrium(system.bind({"load.signal.value": force}), state).q.position[0])
+        for force in (1.0, -1.0)
+    )
+    expected = linear_displacement(force=direction, **numbers)
+    np.testing.assert_allclose((there - back) / 2, expected, atol=1e-6 * np.abs(expected).max())
