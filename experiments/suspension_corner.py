@@ -54,7 +54,7 @@ def recordings(values, rigs, seed=1):
         _, frequency, *_ = RIGS[rig]
         ts = np.linspace(0.0, 1.0 / frequency, 101)
         system = mb.assemble(corner(rig, values))
-        run = mb.simulate(system, mb.initial_state(system), ts, solver=diffrax.Kvaerno5(), steps=mb.Adaptive(rtol=1e-9))
+        run = mb.simulate(system, mb.initial_state(system), ts, solver=diffrax.Tsit5(), steps=mb.Adaptive(rtol=1e-9))
         clean = np.asarray(run[CHANNELS])
         columns = {c: clean[:, k] + NOISE * random.normal(size=ts.size) for k, c in enumerate(CHANNELS)}
         found[rig] = ident.Recording(ts, columns)

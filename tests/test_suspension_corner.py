@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+import identification as ident
 import mbjax as mb
+from experiments import suspension_corner as study
 from mbjax.library.suspension_corner import _POINTS, _STRUT, _WHEEL, BUSHINGS
 
 
@@ -71,3 +73,19 @@ def test_compliance_is_that_of_a_linear_analysis(direction):
     )
     expected = linear_displacement(force=direction, **numbers)
     np.testing.assert_allclose((there - back) / 2, expected, atol=1e-6 * np.abs(expected).max())
+
+
+@pytest.mark.long
+def test_wheel_centre_calibrates_the_bushings():
+    """Component tests give twelve stiffnesses to 20 %; forces and displacements at the wheel centre (five rigs, 5 um)
+    tell what they can: radial stiffnesses of the arms to 1 %, axial ones hardly better than before, since two bushings of
+    an arm share that load. Errors have the size of their deviations."""
+    values = study.true_values()
+    problem = study.problem(study.recordings(values, study.RIGS), study.component_tests(values))
+    found = ident.fit(problem)
+    assert found.success and found.redchi == pytest.approx(1, abs=0.1)
+    off = np.log(found.x / np.array(list(values.values())))
+    deviation = found.stderr / found.x
+    assert np.abs(off / deviation).max() < 3.5 and deviation.max() < 1.3 * study.COMPONENT
+    arms = [k for k, n in enumerate(found.names) if n.endswith("radial") and not n.startswith("toe")]
+    assert len(arms) == 4 and np.abs(off[arms]).max() < 0.02 and deviation[arms].max() < 0.015
