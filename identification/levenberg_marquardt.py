@@ -4,7 +4,6 @@ import dataclasses
 
 import numpy as np
 
-LONGEST = 1.0  # step in the space of the fit: a factor e, or the size of a parameter's start
 CONVERGED, STUCK, EXHAUSTED = "converged", "stuck", "exhausted"
 
 
@@ -51,7 +50,6 @@ def walk(state, residuals, linearised, lower, upper, *, tolerance=1e-8, most=100
             state.status = CONVERGED
             break
         step = _step(jacobian[:, free], r, state.damping, state.scale[free])
-        step *= min(1.0, LONGEST / max(float(np.max(np.abs(step))), 1e-300))
         trial = state.u.copy()
         trial[free] = np.clip(state.u[free] + step, lower[free], upper[free])
         moved = trial - state.u
