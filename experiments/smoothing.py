@@ -67,8 +67,8 @@ def friction(study):
 
         return jax.jacfwd(simulated, has_aux=True)(0.0)
 
-    slope0, (v0, lost0, statistics) = run(1e-6)
-    rows.append(["Threlfall, speed [m/s]", 1e-6, 0.0, 0.0, 0.0, int(statistics.steps)])
+    slope0, (v0, lost0, statistics) = run(1e-5)
+    rows.append(["Threlfall, speed [m/s]", 1e-5, 0.0, 0.0, 0.0, int(statistics.steps)])
     for speed in (1e-2,) if study.quick else (1e-4, 1e-3, 1e-2, 1e-1):
         slope, (v, lost, statistics) = run(speed)
         rows.append(
