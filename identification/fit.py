@@ -122,6 +122,8 @@ class _Book:
             ) from None
         if table["key"] != self.key:
             raise StudyError(f"{self.path}: this checkpoint belongs to another study; delete it to begin anew.")
+        if any(name not in table for name in _KEPT):
+            raise StudyError(f"{self.path}: this checkpoint is of another version of mbjax; delete it to begin anew.")
         for name in _KEPT:
             setattr(self, name, table[name])
         self.walk = None if table["walk"] is None else lm.Walk.from_json(table["walk"])
@@ -175,9 +177,11 @@ def _one_start(problem, method, horizons, tolerance, most, book, note, begin):
 
             step = lm.walk if method == "lm" else _optax_walk(method)
             last = book.stage == len(stages) - 1
-            if book.hold is None:
-                book.hold = _misfit(problem.residuals(book.walk.u, horizon))
-            stage = problem if last else _Held(problem, book.first, book.hold)
+            stage = problem
+            if not last:
+                if book.hold is None:
+                    book.hold = _misfit(problem.residuals(book.walk.u, horizon))
+                stage = _Held(problem, book.first, book.hold)
             _, point = step(
                 book.walk,
                 lambda u, h=horizon, p=stage: p.residuals(u, h),

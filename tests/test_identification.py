@@ -148,6 +148,11 @@ def test_ctrl_c_keeps_the_best_and_a_checkpoint_goes_on_with_the_same_numbers(tm
     other = [ident.Parameter("stiffness", STIFF, start=3e6, scale="log")]
     with pytest.raises(ident.StudyError, match="belongs to another study"):
         ident.fit(drop(1e-5, parameters=other), checkpoint=path)
+    table = json.loads(path.read_text())
+    del table["hold"]
+    path.write_text(json.dumps(table))
+    with pytest.raises(ident.StudyError, match="checkpoint is of another version of mbjax; delete it"):
+        ident.fit(drop(1e-5), checkpoint=path)
 
 
 @pytest.mark.long
