@@ -19,7 +19,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 
 # Lower layers never import higher ones; within a layer order is free.
 LAYERS = [
-    ["array", "compilation", "dense", "errors", "files", "smooth", "units"],
+    ["array", "compilation", "dense", "errors", "files", "lanes", "smooth", "units"],
     ["rotation", "shape"],
     ["law", "kinematics", "material"],
     ["frame", "body", "signal", "joint"],

@@ -8,7 +8,7 @@ import mbjax as mb
 
 from ..errors import StudyError
 from ..measure import AbstractMeasure, labels_of
-from .kernel import Kernel, Task
+from .kernel import Kernel, Task, pack_for
 from .result import SweepResult
 from .samples import as_samples
 from .store import ARRAYS, Store, make_manifest, merge
@@ -48,7 +48,7 @@ def sweep(
     ts = np.asarray(ts, dtype=float)
     task = Task(
         mechanism, samples.paths, measures, ts, positions, speeds, solver, mb.Adaptive() if steps is None else steps,
-        max_steps, tuple(channels),
+        max_steps, tuple(channels), pack_for(len(samples)),
     )  # fmt: skip
     chunk = min(chunk, len(samples))
     manifest = make_manifest(_key(task), samples, labels_of(measures), task.channels, ts, chunk)
@@ -101,7 +101,8 @@ def _sound(store, index, note):
 
 
 def _local(task, tables, size, devices):
-    kernel = Kernel(task, devices) if tables else None
+    # In one process two functions of the same name are told apart by where they are.
+    kernel = _kernel(_key(task, plain=str), task, devices) if tables else None
     for k, table in tables.items():
         yield k, kernel.run(table, size)
 
@@ -119,29 +120,24 @@ def _remote(task, tables, size, executor):
             future.cancel()
 
 
-_KERNELS = {}  # in a worker: the last task's kernel, so that its chunks share one compilation
+_KERNELS = {}  # of the last tasks, so that their chunks share one compilation
+_MOST_KERNELS = 4
+
+
+def _kernel(key, task, devices=None):
+    """The task made ready on these devices (default: all local ones), or as it was before."""
+    key = key, tuple(jax.local_devices() if devices is None else devices)
+    if key not in _KERNELS:
+        while len(_KERNELS) >= _MOST_KERNELS:
+            del _KERNELS[next(iter(_KERNELS))]
+        _KERNELS[key] = Kernel(task, devices)
+    return _KERNELS[key]
 
 
 def run_chunk(task, table, size):
     """One chunk in a process that may have done nothing else before."""
     jax.config.update("jax_enable_x64", True)
-    key = _key(task)
-    if key not in _KERNELS:
-        _KERNELS.clear()
-        _KERNELS[key] = Kernel(task)
-    return _KERNELS[key].run(table, size)
-
-
-def _key(task):
-    """What tells one task from another: model, measures and settings."""
-    digest = hashlib.sha256()
-    leaves, tree = jax.tree.flatten((task.mechanism, task.measures, task.positions, task.speeds, task.steps))
-    digest.update(_plain(str(tree)).encode())
-    for leaf in leaves:
-        digest.update(np.asarray(leaf).tobytes())
-    digest.update(_plain(repr((task.paths, task.solver, task.max_steps, task.channels))).encode())
-    digest.update(task.ts.tobytes())
-    return digest.hexdigest()
+    return _kernel(_key(task), task).run(table, size)
 
 
 def _plain(text):
@@ -149,6 +145,18 @@ def _plain(text):
     import re
 
     return re.sub(r" at 0x[0-9a-f]+", "", text)
+
+
+def _key(task, plain=_plain):
+    """What tells one task from another: model, measures and settings."""
+    digest = hashlib.sha256()
+    leaves, tree = jax.tree.flatten((task.mechanism, task.measures, task.positions, task.speeds, task.steps))
+    digest.update(plain(str(tree)).encode())
+    for leaf in leaves:
+        digest.update(np.asarray(leaf).tobytes())
+    digest.update(plain(repr((task.paths, task.solver, task.max_steps, task.channels, task.pack))).encode())
+    digest.update(task.ts.tobytes())
+    return digest.hexdigest()
 
 
 class _Progress:

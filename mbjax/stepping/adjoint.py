@@ -15,9 +15,11 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.custom_derivatives import SymbolicZero
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
+from .. import lanes
 from . import loop
 from .replay import replay_steps, replayed, unreached
 from .steps import Adaptive, ErrorNorm
@@ -129,21 +131,28 @@ def _with_tangents(method, model, y0, memory, ts, knots):
         outputs, kept, progress, _ = loop.integrate(*config.open(leaves, settings), ts, knots)
         return outputs, kept, progress
 
-    @run.defjvp
+    @functools.partial(run.defjvp, symbolic_zeros=True)
     def _(primals, tangents):
         leaves, settings, ts, knots = primals
         leaves_dot, _, ts_dot, _ = tangents
         outputs, kept, progress = run(leaves, settings, ts, knots)
-        method, model, *_ = config.open(leaves, settings)
-        # Shifting the start moves the whole run; later outputs slide along the flow.
-        rates = _rates(method, model, ts, outputs, kept[0])
-        seeds = list(leaves_dot)
-        where_y0 = config.index_of_y0()
-        seeds[where_y0] = seeds[where_y0] - rates[0] * ts_dot[0]
+        seeds = [
+            jnp.zeros_like(x) if isinstance(d, SymbolicZero) else d for x, d in zip(leaves, leaves_dot, strict=True)
+        ]
+        # Where times are fixed nothing below needs the plain run: a derivative without its value is spared it.
+        moving_times = not isinstance(ts_dot, SymbolicZero)
+        if moving_times:
+            # Shifting the start moves the whole run; later outputs slide along the flow.
+            method, model, *_ = config.open(leaves, settings)
+            rates = _rates(method, model, ts, outputs, kept[0])
+            where_y0 = config.index_of_y0()
+            seeds[where_y0] = seeds[where_y0] - rates[0] * ts_dot[0]
         sizes = (len(leaves), len(settings))
         operands = (*leaves, *settings, ts, knots, *(d[None] for d in seeds))
         outputs_dot, *memory_dot = _tangents_p.bind(*operands, config=config, sizes=sizes)
-        outputs_dot = outputs_dot[0] + rates * ts_dot[:, None]
+        outputs_dot = outputs_dot[0]
+        if moving_times:
+            outputs_dot = outputs_dot + rates * ts_dot[:, None]
         memory_dot = iter([m[0] for m in memory_dot])
         kept_dot = jax.tree.map(lambda x: next(memory_dot) if eqx.is_inexact_array(x) else _zero(x), kept)
         return (outputs, kept, progress), (outputs_dot, kept_dot, _no_tangent(progress))
@@ -192,13 +201,15 @@ def _zero(x):
 
 
 def _joint(config, leaves, settings, ts, knots, seeds):
-    """Integrate state and `p` tangents together. `seeds` are stacked: each leaf has a leading axis p."""
+    """Integrate state and `p` tangents together. `seeds` are stacked: each leaf has a leading axis p. Inside, tangents
+    lie along the last axis (`lanes`)."""
     method, model, y0, memory = config.open(leaves, settings)
     norm = ErrorNorm(method.structure, method.steps if isinstance(method.steps, Adaptive) else Adaptive())
     inputs, fixed = eqx.partition((model, y0, memory), eqx.is_inexact_array)
     model_fixed = fixed[0]
-    inputs_dot = jax.tree.unflatten(config.treedef, seeds)
+    inputs_dot = jax.tree.unflatten(config.treedef, [jnp.moveaxis(seed, 0, -1) for seed in seeds])
     model_moving, model_dot = inputs[0], inputs_dot[0]
+    count = seeds[0].shape[0]
 
     def both(function, primals, dots):
         """A function's value (tangent-free parts included) and its `count` tangents."""
@@ -206,8 +217,9 @@ def _joint(config, leaves, settings, ts, knots, seeds):
         def push(dots):
             return jax.jvp(function, primals, dots, has_aux=True)
 
-        moving, dots, rest = jax.vmap(push, out_axes=(None, 0, None))(dots)
-        return moving, rest, dots
+        (moving, dots, rest), laned = lanes.side_by_side(push, count, dots)
+        assert not any(jax.tree.leaves((laned[0], laned[2]))), "a value depends on a tangent"
+        return moving, rest, jax.tree.map(lambda x, has: lanes.wide(x, has, count), dots, laned[1])
 
     def first(inputs):
         model, y0, memory = eqx.combine(inputs, fixed)
@@ -266,7 +278,7 @@ def _joint(config, leaves, settings, ts, knots, seeds):
 
     carry = (moment, moment_dot, progress, rows_dot)
     _, moment_dot, _, rows_dot = jax.lax.while_loop(lambda c: loop.unfinished(c[2], ts), body, carry)
-    return [*(jnp.moveaxis(x, 1, 0) for x in jax.tree.leaves(rows_dot)), *jax.tree.leaves(moment_dot.log)]
+    return [jnp.moveaxis(x, -1, 0) for x in jax.tree.leaves((rows_dot, moment_dot.log))]
 
 
 def _relative_size(leaves, seeds):

@@ -7,7 +7,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from .. import interactions
+from .. import interactions, lanes
 from ..initial import spins
 from ..kinematics import motion
 from ..smooth import unwrap
@@ -368,6 +368,7 @@ def integrate(method, model, y0, memory, ts, knots, *, record=False):
 
     def body(carry):
         moment, progress, outputs, ends = carry
+        active = unfinished(progress, ts)
         end, shortened = aim(progress, ts, knots)
         tried = attempt(method, model, moment, progress.t, end, progress.jumped)
         error, fine, good = tried.error, tried.ok & tried.finite(), None
@@ -379,15 +380,16 @@ def integrate(method, model, y0, memory, ts, knots, *, record=False):
         )
         fine = fine & jnp.all(jnp.isfinite(new.y))
         verdict = judge(method, progress, end, shortened, outcome, error, fine, moment.y, new.y)
+        keep = verdict.keep & active
         on_output, _ = landed(progress, end, ts, knots)
         row = jnp.minimum(progress.output, ts.shape[0] - 1)
-        outputs = write_row(outputs, row, verdict.keep & on_output, (new.y, new.memory))
+        outputs = write_row(outputs, row, keep & on_output, (new.y, new.memory))
         if record:
             place = progress.accepted
-            ends = ends.at[place].set(jnp.where(verdict.keep, end, ends[place]), mode="drop")
-        progress = update(method, progress, end, verdict, outcome, ts, knots)
-        return select(verdict.keep, new, moment), progress, outputs, ends
+            ends = ends.at[place].set(jnp.where(keep, end, ends[place]), mode="drop")
+        after = update(method, progress, end, verdict, outcome, ts, knots)
+        return select(keep, new, moment), select(active, after, progress), outputs, ends
 
     carry = (moment, progress, outputs, ends)
-    moment, progress, (outputs, kept), ends = jax.lax.while_loop(lambda c: unfinished(c[1], ts), body, carry)
+    moment, progress, (outputs, kept), ends = lanes.while_loop(lambda c: unfinished(c[1], ts), body, carry)
     return outputs, (kept, moment.log), progress, ends

@@ -77,12 +77,13 @@ class ErrorNorm:
         return jnp.max(self.size(error) / self.tolerance(y0, y1))
 
     def of_tangents(self, error, s0, s1, y0, y1, seeds, stretch):
-        """Error over tolerance of tangents (p, n); `seeds` (p,) are the relative parameter changes they stand for.
+        """Error over tolerance of tangents (n, p); `seeds` (p,) are the relative parameter changes they stand for.
 
         The right-hand side of tangents jumps where a force has a kink, and the error falls only in proportion to the
         step there. It is small enough when it is small beside what the tangents change in a step of usual length,
         `stretch` times this one.
         """
+        error, s0, s1 = error.T, s0.T, s1.T
         allowed = self.tolerance(y0, y1)[None, :] * seeds[:, None]
         change = self.size(s1 - s0) * stretch
         allowed = allowed + self.steps.rtol * jnp.maximum(jnp.maximum(self.size(s0), self.size(s1)), change)
