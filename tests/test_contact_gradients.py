@@ -30,7 +30,7 @@ def slider(interface=None, friction=None, turns=0.25, h=1e-3):
 def stopped(kind):
     mechanism = mb.library.triple_pendulum(stops=kind)
     joint = "C2"
-    return mechanism, [f"{joint}.stops"], 0.9, ["body3.position.x", "body3.position.z"], 1e-3
+    return mechanism, [f"{joint}.stops"], 0.9, ["body3.position.x", "body3.position.z"], 2e-3
 
 
 SOFT = mb.Dry(mb.Impact(mb.Hertz(1e8), mb.Flores(0.6)))

@@ -50,6 +50,18 @@ def cases(limit, repeats, full):
         arguments = {"builder": builder, "number": number, "repeats": repeats}
         yield "compilation", f"mbjax {builder}({number})", "mbjax_cases:compilation", arguments
     yield from contact_cases.cases(repeats, full)
+    group, common = "sweep, P1's slider-crank, per variant", {"name": "ideal", "limit": limit, "repeats": repeats}
+    for variants in (256, 1024):
+        yield group, f"mbjax {variants} variants", "sweeps:measure", {"variants": variants, **common}
+    yield group, "MuJoCo rollout", "sweeps:rollout", {"limit": limit, "repeats": repeats}
+    for formulation in ("tree", "rotation vector"):
+        arguments = {"formulation": formulation, "solver": "trapezoidal index 2", "limit": limit, "repeats": repeats}
+        yield group, f"Exudyn {formulation}, trapezoidal index 2", "exudyn_slider_crank:measure", arguments
+    group, common = "sweep, planar with clearance, per variant", {"limit": contact_cases.p2.LIMIT, "repeats": repeats}
+    yield group, "mbjax 256 variants", "sweeps:measure", {"name": "clearance", "variants": 256, **common}
+    for formulation, solver in (("tree", "DOPRI5"), ("rigid bodies", "trapezoidal index 2")):
+        arguments = {"formulation": formulation, "solver": solver, **common}
+        yield group, f"Exudyn {formulation}, {solver}", "exudyn_clearance:measure", arguments
 
 
 def conditions(core):

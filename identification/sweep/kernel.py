@@ -57,10 +57,10 @@ class Kernel:
         self._check()
         mesh = jax.sharding.Mesh(np.array(self.devices), ("variants",))
         spec = jax.sharding.PartitionSpec("variants")
-        run = self.packs
+        self.whole = self.packs  # from the chunk's table to its arrays, on all devices
         if len(self.devices) > 1:
-            run = jax.shard_map(run, mesh=mesh, in_specs=spec, out_specs=spec, check_vma=False)
-        self.compiled = mb.compiled(run)
+            self.whole = jax.shard_map(self.packs, mesh=mesh, in_specs=spec, out_specs=spec, check_vma=False)
+        self.compiled = mb.compiled(self.whole)
 
     def _check(self):
         task = self.task
@@ -95,7 +95,7 @@ class Kernel:
             events=events_of(task.measures), throw=False,
         )  # fmt: skip
         good = jnp.where(run.result.success, 1.0, jnp.nan)
-        numbers = jnp.concatenate([jnp.asarray(m(run), dtype=float) for m in task.measures])
+        numbers = jnp.concatenate([jnp.zeros(0), *(jnp.asarray(m(run), dtype=float) for m in task.measures)])
         started = jnp.all(jnp.array([jnp.all(jnp.isfinite(x)) for x in jax.tree.leaves((state.q, state.v))]))
         return {
             "measures": good * numbers,

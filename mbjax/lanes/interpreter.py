@@ -1,7 +1,6 @@
 """Does a traced program in lanes."""
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 from jax import lax
 from jax.extend.core import Literal
@@ -77,11 +76,13 @@ class Interpreter(eqx.Module):
             return lax.switch(which, [branch(k) for k in range(len(branches))], *operands), has
         which = jnp.clip(which.astype(int), 0, len(branches) - 1)
         out = None
+
+        def nothing(*operands):
+            return [jnp.zeros((*x.shape, self.lanes), x.dtype) for x in branches[0].out_avals]
+
         for k in range(len(branches)):
             # A branch that no lane takes costs nothing.
             wanted = which == k
-            shapes = jax.eval_shape(branch(k), *operands)
-            nothing = lambda *_, shapes=shapes: [jnp.zeros(s.shape, s.dtype) for s in shapes]  # noqa: E731
             found = lax.cond(jnp.any(wanted), branch(k), nothing, *operands)
             out = found if out is None else [_choose(wanted, x, y) for x, y in zip(found, out, strict=True)]
         return out, has

@@ -322,11 +322,18 @@ mlir.register_lowering(_tangents_p, mlir.lower_fun(_joint_flat, multiple_results
 
 @_tangents_p.def_abstract_eval
 def _(*operands, config, sizes):
-    out = jax.eval_shape(
-        functools.partial(_joint_flat, config=config, sizes=sizes),
-        *(jax.ShapeDtypeStruct(x.shape, x.dtype) for x in operands),
-    )
-    return [jax.core.ShapedArray(x.shape, x.dtype) for x in out]
+    """Shapes as `_joint` has them, without tracing all of it once more."""
+
+    def first(leaves, settings, start):
+        method, model, y0, memory = config.open(leaves, settings)
+        moment = loop.begin(method, model, y0, memory, start)
+        return eqx.filter(((moment.y, moment.memory), moment.log), eqx.is_inexact_array)
+
+    leaves, settings, ts, _, seeds = _split([jax.ShapeDtypeStruct(x.shape, x.dtype) for x in operands], sizes)
+    rows, log = jax.eval_shape(first, leaves, settings, jax.ShapeDtypeStruct((), ts.dtype))
+    count = seeds[0].shape[0]
+    found = [jax.core.ShapedArray((count, ts.shape[0], *x.shape), x.dtype) for x in jax.tree.leaves(rows)]
+    return found + [jax.core.ShapedArray((count, *x.shape), x.dtype) for x in jax.tree.leaves(log)]
 
 
 def _tangents_batch(operands, dims, *, config, sizes):
