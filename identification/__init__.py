@@ -32,7 +32,7 @@ from .sensor import (
 )
 from .shooting import shooting
 from .study import Study, load_study
-from .sweep import Samples, SweepResult, grid, merge, status, sweep, uniform
+from .sweep import Samples, SweepResult, grid, merge, status, sweep, this_process, uniform
 
 __all__ = [
     "Accelerometer", "BushingTest", "Butterworth", "ChannelFrequencyClass", "ChannelSensor", "Check", "Compared",
@@ -41,5 +41,6 @@ __all__ = [
     "SweepResult", "Table", "Unfiltered", "Verdict", "bushing_holder", "check", "design", "encoder", "fit", "grid",
     "growing_horizons", "gyroscope", "laplace", "load_cell", "load_study", "measure", "merge", "morris",
     "motor_current", "nuts", "planned", "posterior_prediction", "profile", "rank", "read_csv", "read_recording",
-    "read_table", "save_profiles", "sensitivity", "shooting", "sobol", "status", "sweep", "uniform", "write_report",
+    "read_table", "save_profiles", "sensitivity", "shooting", "sobol", "status", "sweep", "this_process",
+    "uniform", "write_report",
 ]  # fmt: skip

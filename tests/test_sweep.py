@@ -101,6 +101,28 @@ def test_variants_that_fail_are_named_and_change_no_other_row(whole):
     assert short.failed.size and "largest number of steps" in short.reason[short.failed[0]]
 
 
+@pytest.mark.slow
+def test_failures_in_a_pack_are_named_and_change_no_other_row(tmp_path):
+    count = 224
+    table = np.stack([np.linspace(0.3, 0.9, count), np.ones(count)], axis=-1)
+    paths = (BOUNCE, "ball.mass")
+    clean = ident.sweep(ball(), ident.Samples(paths, table), KEPT, TS)
+    assert clean.failed.size == 0
+    for k in (3, 40, 200):
+        alone = ident.sweep(ball(), ident.Samples(paths, table[k : k + 1]), KEPT, TS)
+        np.testing.assert_allclose(clean.measures[k], alone.measures[0], rtol=1e-5)
+    few = int(np.quantile(clean.steps, 0.98))
+    table[[7, 150], 1] = -1.0
+    found = ident.sweep(ball(), ident.Samples(paths, table), KEPT, TS, max_steps=few, out=tmp_path / "s")
+    long = np.flatnonzero(clean.steps > few)
+    assert found.failed.tolist() == sorted({7, 150, *long}) and long.size
+    assert "largest number of steps" in found.reason[long[0]] and "positive mass" in found.reason[150]
+    good = found.code == 0
+    np.testing.assert_array_equal(found.measures[good], clean.measures[good])
+    again = ident.SweepResult.load(tmp_path / "s")
+    assert again.reason.tolist() == found.reason.tolist() and np.isnan(again.measures[~good]).all()
+
+
 def test_faults_are_told_before_anything_runs(tmp_path):
     for given, message in (
         (({BOUNCE + "x": E}, KEPT), "restitution"),
@@ -144,30 +166,32 @@ sys.path.insert(0, {tests!r})
 import identification as ident
 from test_sweep import BOUNCE, KEPT, TS, ball
 import numpy as np
-ident.sweep(ball(), {{BOUNCE: np.linspace(0.3, 0.9, {count})}}, KEPT, TS, out={out!r}, chunk=4)
+ident.sweep(ball(), {{BOUNCE: np.linspace(0.3, 0.9, {count})}}, KEPT, TS, out={out!r}, chunk={chunk})
 """
 
 
-def script(out, count, devices=1):
-    text = SCRIPT.format(out=str(out), count=count, devices=devices, tests=os.path.dirname(__file__))
+def script(out, count, devices=1, chunk=4):
+    text = SCRIPT.format(out=str(out), count=count, devices=devices, chunk=chunk, tests=os.path.dirname(__file__))
     return [sys.executable, "-c", textwrap.dedent(text)]
 
 
-@pytest.mark.slow
-def test_a_sweep_killed_three_times_ends_with_the_same_bits(tmp_path):
-    count = 600
-    subprocess.run(script(tmp_path / "whole", count), check=True)
+SIZES = [pytest.param(150, 1, marks=pytest.mark.slow), pytest.param(10_000, 64, marks=pytest.mark.long)]
+
+
+@pytest.mark.parametrize(("count", "chunk"), SIZES)
+def test_a_sweep_killed_three_times_ends_with_the_same_bits(count, chunk, tmp_path):
+    subprocess.run(script(tmp_path / "whole", count, chunk=chunk), check=True)
     folder = tmp_path / "killed"
     for wanted in (3, 40, 100):
-        process = subprocess.Popen(script(folder, count))
+        process = subprocess.Popen(script(folder, count, chunk=chunk))
         until = time.monotonic() + 120
         while time.monotonic() < until and len(list(folder.glob("chunk-*"))) < wanted:
             time.sleep(0.002)
         os.kill(process.pid, signal.SIGKILL)
         process.wait()
     before = {p.name: p.stat().st_mtime_ns for p in folder.glob("chunk-*")}
-    assert 100 <= len(before) < 150
-    subprocess.run(script(folder, count), check=True)
+    assert 100 <= len(before) < -(-count // chunk)
+    subprocess.run(script(folder, count, chunk=chunk), check=True)
     assert all((folder / name).stat().st_mtime_ns == t for name, t in before.items())
     assert files(folder) == files(tmp_path / "whole")
 

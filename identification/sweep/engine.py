@@ -1,3 +1,4 @@
+import contextlib
 import hashlib
 import time
 
@@ -9,7 +10,7 @@ import mbjax as mb
 from ..errors import StudyError
 from ..measure import AbstractMeasure, labels_of
 from .kernel import Kernel, Task, pack_for
-from .result import SweepResult
+from .result import SweepResult, as_texts
 from .samples import as_samples
 from .store import ARRAYS, Store, make_manifest, merge
 
@@ -28,7 +29,7 @@ def sweep(
       on where it was, with the same bits. Without a folder everything stays in memory.
     - `chunk`: variants per file, one compiled program.
     - `shard` (i, n): only chunks i, i + n, ... (i from 1 to n), for many machines; `merge(out)` when all are done.
-      Returns None.
+      Returns None. `this_process()` is the shard of a process of `jax.distributed`.
     - `executor`: any `concurrent.futures.Executor` with processes of its own (or Dask's `client.get_executor()`); each
       computes whole chunks, this process writes them.
     - `devices`: JAX devices to use (default: all local ones), each takes its part of every chunk.
@@ -64,19 +65,25 @@ def sweep(
             kept[k] = arrays
     tables = {k: samples.values[k * chunk : (k + 1) * chunk] for k in todo}
     progress = _Progress(len(wanted), len(todo), note)
-    work = _local(task, tables, chunk, devices) if executor is None else _remote(task, tables, chunk, executor)
-    for k, arrays in work:
-        if store is None:
-            kept[k] = arrays
-        else:
-            store.write_chunk(k, arrays)
-        progress.step(arrays)
+    with contextlib.nullcontext() if shard is None else store.telling_failure(shard):
+        work = _local(task, tables, chunk, devices) if executor is None else _remote(task, tables, chunk, executor)
+        for k, arrays in work:
+            if store is None:
+                kept[k] = {**arrays, "reason": as_texts(arrays["reason"])}
+            else:
+                store.write_chunk(k, arrays)
+            progress.step(arrays)
     if shard is not None:
         return None
     if store is not None:
         return merge(out)
     arrays = {name: np.concatenate([kept[k][name] for k in wanted]) for name in ARRAYS}
     return SweepResult.of(samples, manifest["labels"], task.channels, ts, arrays)
+
+
+def this_process():
+    """The shard `(i, n)` of this process among those of `jax.distributed`."""
+    return jax.process_index() + 1, jax.process_count()
 
 
 def _shard(chunks, shard, out):

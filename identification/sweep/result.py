@@ -94,8 +94,8 @@ class SweepResult:
         axes = {f"axis_{k}": a for k, a in enumerate(self.samples.axes or ())}
         with Atomic(folder / "sweep.npz", "wb") as file:
             np.savez(
-                file, values=self.samples.values, measures=self.measures, code=self.code, reason=self.reason,
-                time=self.time, steps=self.steps, ts=self.ts, motions=self.motions, **axes,
+                file, values=self.samples.values, measures=self.measures, code=self.code, time=self.time,
+                steps=self.steps, ts=self.ts, motions=self.motions, **axes,
             )  # fmt: skip
         about = {
             "paths": list(self.samples.paths),
@@ -121,6 +121,13 @@ class SweepResult:
             ) from None
         axes = tuple(arrays[k] for k in sorted(arrays) if k.startswith("axis_")) or None
         samples = Samples(tuple(about["paths"]), arrays["values"], axes)
-        return SweepResult.of(
-            samples, about["labels"], about["channels"], arrays["ts"], {**arrays, "channels": arrays["motions"]}
-        )
+        reason = as_texts(np.full(len(samples), ""))
+        for row in about["failed"]:
+            reason[row["variant"]] = row["reason"]
+        arrays |= {"channels": arrays["motions"], "reason": reason}
+        return SweepResult.of(samples, about["labels"], about["channels"], arrays["ts"], arrays)
+
+
+def as_texts(array):
+    """Texts that take as much memory as each needs: one long reason must not widen those of all variants."""
+    return np.asarray(array).astype(np.dtypes.StringDType())

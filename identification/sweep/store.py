@@ -5,20 +5,24 @@ again. The order of chunks and their size are fixed by the manifest, so a sweep 
 over machines, ends in the same bits as one that was not.
 """
 
+import contextlib
 import dataclasses
 import hashlib
 import json
 import pathlib
+import time
 
 import numpy as np
 
 from mbjax.files import Atomic
 
 from ..errors import StudyError
-from .result import SweepResult
+from .result import SweepResult, as_texts
 from .samples import Samples
 
 _FORMAT = "mbjax sweep 1"
+_NOTE = "shard-{}-of-{}.failed"
+_PAUSE = 0.2  # s, between two looks at a folder
 ARRAYS = ("measures", "channels", "code", "time", "steps", "reason")
 
 
@@ -80,6 +84,23 @@ class Store:
         with np.load(self.folder / "samples.npz", allow_pickle=False) as data:
             axes = tuple(data[f"axis_{k}"] for k in range(len(data.files) - 1)) or None
             return Samples(tuple(manifest["paths"]), data["values"], axes)
+
+    @contextlib.contextmanager
+    def telling_failure(self, shard):
+        """Leave a note for those who wait for this shard, if it ends with an error."""
+        path = self.folder / _NOTE.format(*shard)
+        path.unlink(missing_ok=True)
+        try:
+            yield
+        except BaseException as error:
+            said = f"{type(error).__name__}: {error}"
+            with contextlib.suppress(StudyError):
+                self._write(path, "w", lambda f: f.write(said))
+            raise
+
+    def failures(self):
+        """What the shards that ended with an error have said."""
+        return [f"{p.stem}: {p.read_text()}" for p in sorted(self.folder.glob(_NOTE.format("*", "*")))]
 
     def write_chunk(self, index, arrays):
         self._write(self.chunk_path(index), "wb", lambda f: np.savez(f, digest=np.array(_digest(arrays)), **arrays))
@@ -151,15 +172,25 @@ def status(folder):
     return Status(str(folder), manifest["chunks"], tuple(done), tuple(damaged), manifest["variants"], failed)
 
 
-def merge(folder, *, write=True):
-    """All chunks of a folder as one `SweepResult`; `write` puts it into `sweep.npz` and `sweep.json` as well."""
+def merge(folder, *, write=True, wait=0.0):
+    """All chunks of a folder as one `SweepResult`; `write` puts it into `sweep.npz` and `sweep.json` as well.
+
+    `wait`: how long (s) to wait for chunks that other processes are still at; a shard that ends with an error ends the
+    waiting at once.
+    """
     store = Store(folder)
     manifest = store.read_manifest()
+    until = time.monotonic() + wait
+    while time.monotonic() < until and not all(store.chunk_path(k).exists() for k in range(manifest["chunks"])):
+        failures = store.failures()
+        if failures:
+            raise StudyError(f"{folder}: another process failed ({'; '.join(failures)}).")
+        time.sleep(_PAUSE)
     parts, missing = [], []
     for k in range(manifest["chunks"]):
         arrays = store.read_chunk(k)
         missing.extend([k] if arrays is None else [])
-        parts.append(arrays)
+        parts.append(arrays and {**arrays, "reason": as_texts(arrays["reason"])})
     if missing:
         raise StudyError(
             f"{folder}: chunks {missing[:8]} of {manifest['chunks']} are missing; run the sweep to its end."
