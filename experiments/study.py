@@ -30,7 +30,7 @@ class Study:
         }  # fmt: skip
         return run
 
-    def figure(self, name, curves, x, y, *, style="-"):
+    def figure(self, name, curves, x, y, *, style="-", legend=True):
         """A picture of `{label: (x values, y values)}`, and the same numbers as CSV."""
         from matplotlib.figure import Figure
 
@@ -40,7 +40,7 @@ class Study:
             axes.plot(xs, ys, style, label=label, linewidth=0.9, markersize=2)
         axes.set_xlabel(x)
         axes.set_ylabel(y)
-        if len(curves) > 1:
+        if legend and len(curves) > 1:
             axes.legend(fontsize=8)
         self.folder.mkdir(parents=True, exist_ok=True)
         figure.savefig(self.folder / f"{name}.png", dpi=110)
