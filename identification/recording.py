@@ -10,6 +10,8 @@ import re
 
 import numpy as np
 
+from mbjax.units import UnitError, check_dimension, parse_unit
+
 from .errors import DataError
 
 _COMMENTS = ("#", "%", "//")
@@ -84,7 +86,7 @@ def read_recording(path, time=None):
     name = next(iter(columns)) if time is None else time
     if name not in columns:
         raise DataError(f"{path}: no time column `{name}`. Columns: {', '.join(columns)}.")
-    times = columns.pop(name)
+    times = _in_seconds(name, columns.pop(name), path)
     if not np.isfinite(times).all():
         raise DataError(f"{path}: the time of sample {int(np.argmin(np.isfinite(times))) + 1} is missing.")
     columns = {n: np.where(np.isfinite(v), v, np.nan) for n, v in columns.items() if v.size == times.size}
@@ -156,14 +158,15 @@ def read_table(path):
 
 
 def read_csv(path, time=None):
-    """A `Recording` from a CSV file as `read_table` reads it; `time` names its column (default: the first). Times that
-    stand still or run backward are refused with their line."""
+    """A `Recording` from a CSV file as `read_table` reads it; `time` names its column (default: the first), which is in
+    seconds unless its name ends with another unit in brackets (`t [ms]`). Times that stand still or run backward are
+    refused with their line."""
     table = read_table(path)
     columns = dict(table.columns)
     name = next(iter(columns)) if time is None else time
     if name not in columns:
         raise DataError(f"{path}: no time column `{name}`. Columns: {', '.join(columns)}.")
-    times = columns.pop(name)
+    times = _in_seconds(name, columns.pop(name), path)
     if not np.isfinite(times).all():
         raise DataError(f"{path}:{table.lines[int(np.argmin(np.isfinite(times)))]}: the time is missing.")
     back = np.flatnonzero(~(np.diff(times) > 0))
@@ -172,6 +175,19 @@ def read_csv(path, time=None):
         what = "repeats" if times[k] == times[k - 1] else "runs backward from"
         raise DataError(f"{path}:{table.lines[k]}: time {times[k]:g} {what} {times[k - 1]:g} on the line before.")
     return Recording(times, columns, str(path), _remarks(times, columns), table.digest)
+
+
+def _in_seconds(name, times, path):
+    """A time column in seconds: the unit in brackets at the end of its name counts."""
+    written = re.search(r"\[([^\]]*)\]\s*$", name)
+    if written is None:
+        return times
+    try:
+        unit = parse_unit(written[1])
+        check_dimension(unit, written[1], "s")
+    except UnitError as error:
+        raise DataError(f"{path}: time column `{name}`: {error}") from None
+    return times * float(unit.of(1))
 
 
 def _remarks(times, columns):

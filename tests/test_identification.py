@@ -65,6 +65,18 @@ def test_faulty_csv_names_the_line(tmp_path, text, message):
         ident.read_csv(path)
 
 
+def test_the_unit_of_the_time_column_counts(tmp_path):
+    path = tmp_path / "run.csv"
+    path.write_text("t [ms],x\n0,1\n500,2\n2000,3\n")
+    np.testing.assert_allclose(ident.read_csv(path).times, [0, 0.5, 2.0])
+    np.savez(tmp_path / "run.npz", **{"t [min]": [0.0, 1.0], "x": [1.0, 2.0]})
+    np.testing.assert_allclose(ident.read_recording(tmp_path / "run.npz").times, [0, 60.0])
+    for unit, message in (("mm", "time column"), ("samples", "time column")):
+        path.write_text(f"t [{unit}],x\n0,1\n500,2\n")
+        with pytest.raises(ident.DataError, match=message):
+            ident.read_csv(path)
+
+
 def test_gaps_are_reported_and_unknown_columns_suggest(tmp_path):
     path = tmp_path / "run.csv"
     path.write_text("t,height\n0,1\n1,2\n2,2\n5,3\n6,3\n")

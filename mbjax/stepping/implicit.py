@@ -57,7 +57,7 @@ class Chord(optx.AbstractRootFinder):
         diverged = ~jnp.isfinite(rate) | (rate > 2)
         factor = state.size * rate / (1 - rate)
         converged = (factor > 0) & (factor < self.kappa)
-        failed = enough & ~tiny & (diverged | ~converged)
+        failed = enough & ~tiny & ~converged & diverged
         result = optx.RESULTS.where(failed, optx.RESULTS.nonlinear_divergence, optx.RESULTS.successful)
         return enough & (tiny | diverged | converged), result
 
