@@ -59,7 +59,9 @@ def outcome(case, adjoint, rtol):
     return run, len(paths) + 1
 
 
-@pytest.mark.parametrize("case", [pytest.param(c, marks=pytest.mark.long) if c == "pendulum" else c for c in CASES])
+@pytest.mark.parametrize(
+    "case", [pytest.param(c, marks=pytest.mark.long) if c in ("pendulum", "four_bar") else c for c in CASES]
+)
 def test_four_ways_to_differentiate_agree(case):
     run, count = outcome(case, None, 1e-12)
     expected = richardson(jax.jit(run), count, 2e-3)
