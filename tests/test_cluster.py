@@ -38,7 +38,7 @@ def test_two_processes_of_jax_distributed_give_the_numbers_of_one(tmp_path):
     processes = start(recipe(tmp_path), tmp_path)
     outputs = [p.communicate(timeout=240)[0] for p in processes]
     assert [p.returncode for p in processes] == [0, 0], outputs
-    assert "256 variants" in outputs[0]
+    assert "160 variants" in outputs[0]
     two = ident.SweepResult.load(tmp_path / "out")
     import mbjax as mb
     from identification import measure
