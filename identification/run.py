@@ -11,6 +11,7 @@ import mbjax as mb
 from .bushing_test import BushingTest, columns
 from .errors import StudyError
 from .feature_test import FeatureTest
+from .frequency_test import FrequencyTest
 from .link import watched
 from .measure import events_of
 
@@ -26,6 +27,9 @@ def runs_of(problem, experiments):
             continue
         if isinstance(experiment, FeatureTest):
             runs.append(_Features(problem, experiment))
+            continue
+        if isinstance(experiment, FrequencyTest):
+            runs.append(_Frequencies(problem, experiment))
             continue
         mechanism = experiment.prepared(problem.mechanism, room)
         leaves, tree = jax.tree.flatten((mechanism, experiment.positions or {}, experiment.speeds or {}))
@@ -59,6 +63,13 @@ class _Run:
         for k, compared in enumerate(experiment.compared):
             if not self.kept[:, k].any():
                 raise StudyError(f"Experiment `{experiment.name}`: column `{compared.column}` has no samples.")
+
+    def _traced(self):
+        """Trace the prediction, for names that do not exist."""
+        try:
+            jax.eval_shape(self.prediction, jnp.asarray(self.problem.space.start), jnp.asarray(self.times))
+        except (KeyError, mb.ModelError) as error:
+            raise StudyError(f"Experiment `{self.experiment.name}`: {error.args[0]}") from None
 
     def seeing(self, experiment):
         """The same run, compared with other samples at the same times."""
@@ -128,10 +139,7 @@ class _Motion(_Run):
         self.contacts = bool(self.system.structure.points)
         self.group, self.place = None, None
         if alike is None:
-            try:
-                jax.eval_shape(self.prediction, jnp.asarray(problem.space.start), jnp.asarray(self.times))
-            except KeyError as error:
-                raise StudyError(f"Experiment `{experiment.name}`: {error.args[0]}") from None
+            self._traced()
 
     def start(self, u):
         """System and initial state at u."""
@@ -253,6 +261,26 @@ class _Rig(_Run):
         return self.experiment.predict(self.problem.with_values(self.problem.mechanism, u, self.felt)[0])
 
 
+class _Frequencies(_Run):
+    """A frequency response about the rest of the mechanism."""
+
+    def __init__(self, problem, experiment):
+        super().__init__(problem, experiment)
+        self.mechanism = problem.mechanism if experiment.mechanism is None else experiment.mechanism
+        self.system = mb.assemble(self.mechanism)
+        self._traced()
+
+    @property
+    def abscissa(self):
+        return self.experiment.frequencies, "frequency [Hz]"
+
+    def prediction(self, u, ts):
+        del ts
+        held = {"positions": self.experiment.positions or {}}
+        mechanism, _, held = self.problem.with_values(self.mechanism, u, self.felt, held)
+        return self.experiment.predict(self.system.bind(mechanism), held["positions"])
+
+
 class _Features(_Run):
     """Features of a motion; a horizon leaves none out."""
 
@@ -263,10 +291,7 @@ class _Features(_Run):
         self.measures = [f.measure for f in experiment.features]
         if events_of(self.measures) and not self.system.structure.points:
             raise StudyError(f"Experiment `{experiment.name}`: features of contacts, but nothing can touch.")
-        try:
-            jax.eval_shape(self.prediction, jnp.asarray(problem.space.start), jnp.asarray(self.times))
-        except KeyError as error:
-            raise StudyError(f"Experiment `{experiment.name}`: {error.args[0]}") from None
+        self._traced()
 
     @property
     def abscissa(self):

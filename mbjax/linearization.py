@@ -21,12 +21,27 @@ from .system import System
 _PROJECTIONS = 3
 
 
-class Linearization(eqx.Module):
-    """m y'' + c y' + k y = input, in independent coordinates y (the mass metric makes m the identity).
+class Internal(eqx.Module):
+    """How internal states z take part: z' = by_place y + by_speed y' + by_itself z, and their force on y."""
 
-    `frequencies` are those of the undamped system (rad/s, NaN where it is unstable), `damping_ratios` the modal ones,
-    `modes` the columns of y. All three are differentiable where frequencies are distinct; the complex `eigenvalues`
-    of the damped system are exact but not differentiable.
+    force: jax.Array  # (n, internals)
+    by_place: jax.Array  # (internals, n)
+    by_speed: jax.Array  # (internals, n)
+    by_itself: jax.Array  # (internals, internals)
+
+    def stiffness(self, s):
+        """What they add to the dynamic stiffness (n, n) at e^(s t)."""
+        own = s * jnp.eye(self.by_itself.shape[0]) - self.by_itself
+        return -self.force @ jnp.linalg.solve(own, self.by_place + s * self.by_speed)
+
+
+class Linearization(eqx.Module):
+    """m y'' + c y' + k y = b z + input, in independent coordinates y (the mass metric makes m the identity).
+
+    z are the internal states of laws (bristles, branches of bushings), z' = s y + d y' + a z; a mechanism without such
+    laws has none. `frequencies` are those of the undamped system (rad/s, NaN where it is unstable) whose internal
+    states are held, `damping_ratios` the modal ones, `modes` the columns of y. All three are differentiable
+    where frequencies are distinct; the complex `eigenvalues` of the whole system are exact but not differentiable.
     """
 
     system: System
@@ -35,6 +50,7 @@ class Linearization(eqx.Module):
     mass: jax.Array  # (n, n)
     damping: jax.Array  # (n, n)
     stiffness: jax.Array  # (n, n)
+    internal: Internal
     residual: jax.Array  # () largest acceleration left: zero at an equilibrium
     time: jax.Array
 
@@ -60,17 +76,24 @@ class Linearization(eqx.Module):
     @property
     def damping_ratios(self):
         """Modal damping ratios, phi^T c phi / (2 omega)."""
+        if self.internal.force.shape[1]:
+            raise ModelError(
+                "damping_ratios: laws with internal states damp otherwise than by a matrix; look at `eigenvalues`."
+            )
         modes = self.modes
         return jnp.einsum("ij,ik,kj->j", modes, self.damping, modes) / (2 * self.frequencies)
 
     @property
     def eigenvalues(self):
-        """Complex eigenvalues of the damped system, 1/s."""
-        n = self.mass.shape[0]
+        """Complex eigenvalues of the whole system, 1/s: two per coordinate and one per internal state."""
+        n, inner = self.mass.shape[0], self.internal
         inverse = np.linalg.inv(np.asarray(self.mass))
-        upper = np.concatenate([np.zeros((n, n)), np.eye(n)], axis=1)
-        lower = np.concatenate([-inverse @ self.stiffness, -inverse @ self.damping], axis=1)
-        return np.linalg.eigvals(np.concatenate([upper, lower]))
+        rows = [
+            [np.zeros((n, n)), np.eye(n), np.zeros((n, inner.force.shape[1]))],
+            [-inverse @ self.stiffness, -inverse @ self.damping, inverse @ inner.force],
+            [inner.by_place, inner.by_speed, inner.by_itself],
+        ]
+        return np.linalg.eigvals(np.block(rows))
 
     def frequency_response(self, load, channel, frequencies):
         """Complex response of `channel` to a harmonic unit signal of the element `load`, at `frequencies` (Hz).
@@ -98,7 +121,7 @@ class Linearization(eqx.Module):
 
         def at(frequency):
             w = 2 * jnp.pi * frequency
-            dynamic = self.stiffness - w * w * self.mass + 1j * w * self.damping
+            dynamic = self.stiffness - w * w * self.mass + 1j * w * self.damping + self.internal.stiffness(1j * w)
             return left @ jnp.linalg.solve(dynamic, right.astype(complex))
 
         return jax.vmap(at)(jnp.asarray(frequencies, dtype=float))
@@ -110,11 +133,6 @@ def _unit(t):
 
 def linearize(system, state, *, t=0.0):
     """Linearise the free motion about an equilibrium `state` (at rest)."""
-    if system.structure.internals:
-        raise ModelError(
-            "linearize: this mechanism has laws with internal states (bristles or branches of a bushing); their part "
-            "in the response is not built. `bushing_rig` gives a bushing's dynamic stiffness."
-        )
     t = jnp.asarray(t, dtype=float)
     return Linearization(system, state, *_linearize(system.structure, system.model, state, t), t)
 
@@ -152,8 +170,8 @@ def _projected(structure, model, q, v, t):
     return q, Rates(v.velocity + change[0], v.angular + change[1], v.planar + change[2])
 
 
-def _state_of(structure, model, state, basis, y, rate, t):
-    """The state displaced by y with speed `rate`, on the constraints."""
+def _state_of(structure, model, state, basis, y, rate, t, z=0.0):
+    """The state displaced by y (and z) with speed `rate`, on the constraints."""
     moving = motion(model, state.q, state.v)
     _, roots = whiten(structure, model, moving, rows_at(structure, model, moving, t))
     shift = Rates(*unwhiten(structure, model, roots, (basis @ y).reshape(structure.bodies, 6)))
@@ -161,7 +179,7 @@ def _state_of(structure, model, state, basis, y, rate, t):
     q, v = _projected(structure, model, displace(state.q, shift), speed, t)
     moving = motion(model, q, v)
     spin = unwrap(spins(structure, model, moving), state.memory.spin)
-    return State(q, v, state.internal, Memory(spin, state.memory.points), no_account())
+    return State(q, v, state.internal + z, Memory(spin, state.memory.points), no_account())
 
 
 def _basis(structure, model, state, t):
@@ -198,15 +216,17 @@ def _linearize(structure, model, state, t):
     pattern = jax.jacfwd(speed)(zero)  # whitened velocity of each coordinate, on the constraints
     mass = pattern.T @ pattern
 
-    def force(y, rate):
-        here = _state_of(structure, model, state, basis, y, rate, t)
-        solution, moving, _, _ = accelerations(structure, model, here.q, here.v, here.internal, here.memory, t)
+    def change(y, rate, z):
+        """Generalised force, and the rate of the internal states."""
+        here = _state_of(structure, model, state, basis, y, rate, t, z)
+        solution, moving, _, applied = accelerations(structure, model, here.q, here.v, here.internal, here.memory, t)
         rates = Rates(solution.velocity_rate, solution.angular_rate, solution.planar_rate)
         _, roots = whiten(structure, model, moving, rows_at(structure, model, moving, t))
         # Whitened acceleration, as body_speeds makes it of a velocity.
         whole = body_speeds(structure, model, motion(model, here.q, rates), roots, rates)
-        return pattern.T @ whole.reshape(-1)
+        return pattern.T @ whole.reshape(-1), applied.internal_rate
 
-    stiffness = -jax.jacfwd(force, argnums=0)(zero, zero)
-    damping = -jax.jacfwd(force, argnums=1)(zero, zero)
-    return basis, mass, damping, stiffness, jnp.max(jnp.abs(force(zero, zero)), initial=0.0)
+    inside = jnp.zeros(structure.internals)
+    (f_y, f_rate, f_z), own = jax.jacfwd(change, argnums=(0, 1, 2))(zero, zero, inside)
+    left = jnp.max(jnp.abs(change(zero, zero, inside)[0]), initial=0.0)
+    return basis, mass, -f_rate, -f_y, Internal(f_z, *own), left

@@ -44,11 +44,17 @@ def ramp(x, length):
     return value, slope
 
 
+def corner(x, width):
+    """max(x, 0), its corner rounded over |x| < width (twice differentiable, exact beyond); sharp for width 0."""
+    rounded = width > 0
+    u = jnp.clip(x / jnp.where(rounded, width, 1.0), -1.0, 1.0)
+    inside = width * (u + 1) ** 3 * (3 - u) / 16
+    return jnp.where(rounded & (u < 1), inside, jnp.maximum(x, 0.0))
+
+
 def floored(x, floor):
-    """max(x, floor), its corner rounded (twice differentiable) where x is within 20 % of the floor."""
-    u = jnp.clip((x / floor - 1) / 0.2, -1.0, 1.0)
-    rounded = floor * (1 + 0.2 * (u + 1) ** 3 * (3 - u) / 16)
-    return jnp.where(u < 1, rounded, x)
+    """max(x, floor), its corner rounded where x is within 20 % of the floor."""
+    return floor + corner(x - floor, 0.2 * floor)
 
 
 def blend(x):
@@ -61,6 +67,12 @@ def power(x, exponent):
     """x^exponent for x > 0, else 0."""
     positive = x > 0
     return jnp.where(positive, jnp.where(positive, x, 1.0) ** exponent, 0.0)
+
+
+def length(v, width):
+    """Length of a vector times tanh(length / width): smooth at the zero vector; the length itself for width 0."""
+    square, rounded = jnp.sum(v * v, axis=-1), width > 0
+    return jnp.where(rounded, square * tanh_over(norm(v), jnp.where(rounded, width, 1.0)), norm(v))
 
 
 def tanh_over(x, scale):

@@ -155,6 +155,70 @@ def test_smoothing_has_the_sharp_law_as_its_limit():
     assert errors[0] > errors[1] > errors[2] and errors[2] < 1e-2
 
 
+ROUNDED = {  # law by smoothing, corners of its curve
+    "Ambrosio": (lambda w: mb.Ambrosio(0.2, 1e-4, V, smoothing=w), (1e-4, V)),
+    "PiecewiseLinear": (lambda w: mb.PiecewiseLinear(0.1, 0.15, 1e-4, V, smoothing=w), (1e-4, V)),
+    "BengisuAkay": (lambda w: mb.BengisuAkay(0.1, 0.15, 1e-4, 1000.0, smoothing=w), (1e-4,)),
+}
+
+
+@pytest.mark.parametrize("name", ROUNDED)
+def test_rounded_friction_has_no_corner_and_is_the_papers_law_away_from_them(name):
+    law, corners = ROUNDED[name]
+    width = 2e-5
+
+    def force(law, speed):
+        slip = speed[:, None] * np.array([1.0, 0.0, 0.0])
+        return law(slip, jnp.ones(speed.shape), jnp.zeros((speed.size, 0)))[0][:, 0]
+
+    speed = np.linspace(1e-6, 2e-3, 3000)
+    near = np.min(np.abs(speed[:, None] - np.array(corners)), axis=1) < width
+    off = np.abs(force(law(width), speed) - force(law(0.0), speed))
+    assert off[~near].max() < 1e-14 < off[near].max() < 0.02
+    slope = jax.vmap(jax.grad(lambda v, w: force(law(w), v[None])[0]), (0, None))
+    for at in corners:
+        sides = at + np.array([-1e-10, 1e-10])
+        sharp, rounded = slope(sides, 0.0), slope(sides, width)
+        assert abs(sharp[1] - sharp[0]) > 10 and abs(rounded[1] - rounded[0]) < 1e-2 * abs(sharp[1] - sharp[0])
+    with pytest.raises(ValueError, match=r"corner.*at most 0\.0001"):
+        law(1.1e-4)
+
+
+@pytest.mark.parametrize("law", [mb.Dahl, mb.LuGre])
+def test_rounded_bristle_is_smooth_at_rest(law):
+    numbers = (0.1,) if law is mb.Dahl else (0.1, 0.2)
+
+    def rate(v, smoothing):
+        bristle = jnp.array([[5e-7, 0.0, 0.0]])
+        return law(*numbers, smoothing=smoothing)(jnp.array([[1.0, 0, 0]]) * v, jnp.ones(1), bristle)[1][0, 0]
+
+    slope = jax.grad(rate)
+    assert abs(slope(1e-12, 0.0) - slope(-1e-12, 0.0)) > 0.1 and abs(slope(1e-12, 1e-4) - slope(-1e-12, 1e-4)) < 1e-6
+    assert abs(rate(0.1, 1e-4) / rate(0.1, 0.0) - 1) < 1e-12 and abs(rate(1e-6, 1e-9) / rate(1e-6, 0.0) - 1) < 1e-12
+
+
+def test_rounded_damped_layer_does_not_jump_at_touch():
+    memory = Points(jnp.ones((1, 2), int), jnp.ones((1, 2)), *[jnp.zeros((1, 2))] * 3)
+    depth = jnp.array([-1e-12, 1e-3])  # the sharp damper acts up to the switch, a rounding error outside too
+
+    def force(smoothing):
+        return mb.DampedLayer(elastic.Linear(1e6), 1e3, smoothing).press(depth, jnp.ones(2), memory).force
+
+    np.testing.assert_allclose(force(0.0), [1000, 2000])
+    np.testing.assert_allclose(force(1e-6), [0.0, 2000 - 0.5], atol=1e-6)
+
+
+def test_rounded_half_film_has_no_corner_where_the_approach_turns():
+    def force(v, smoothing):
+        film = mb.SqueezeFilm(0.4, 0.04, cavitation=True, smoothing=smoothing)
+        return film.force(jnp.array([2e-4, 0, 0]), jnp.array([1.0, 0, 0]) * v, 0.0, 0.01, 5e-4)[0]
+
+    slope = jax.grad(force)
+    sharp, rounded = (slope(1e-9, w) / slope(-1e-9, w) for w in (0.0, 1e-3))
+    assert sharp > 1.5 and abs(rounded - 1) < 1e-5
+    assert force(0.1, 1e-3) == force(0.1, 0.0) and force(-0.1, 1e-3) == force(-0.1, 0.0)
+
+
 @pytest.mark.parametrize(("eps", "load", "attitude"), [
     (0.2, 0.1725466860, 75.43120794), (0.5, 0.7503810818, 53.68020060), (0.8, 5.7313280693, 30.50015339),
 ])  # fmt: skip

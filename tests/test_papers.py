@@ -81,6 +81,7 @@ CASES = {
     "P5 Stribeck": (marques(mb.Stribeck(0.1, 0.2)), 1.0, 2001),
     "P5 Dahl": (marques(mb.Dahl(0.1)), 1.0, 2001),
     "P5 LuGre": (marques(mb.LuGre(0.1, 0.2)), 1.0, 2001),
+    "P5 LuGre as printed": (marques(mb.LuGre(0.1, 0.2, printed=True)), 1.0, 2001),
     "P4 frictionless": (marques(axial=0.05e-3), 1.0, 2001),
     "P4 Coulomb": (marques(mb.Coulomb(0.1), axial=0.05e-3), 1.0, 2001),
 }
@@ -165,7 +166,9 @@ def test_case_runs_to_the_end_with_a_balance_of_energy(name, runs):
     exchanged = np.ptp(trajectory["energy.kinetic"])
     if "ideal" not in name and name not in LOSSLESS:
         exchanged = min(exchanged, dissipated(trajectory))
-    assert np.ptp(trajectory["energy.balance"]) < 1e-6 * exchanged
+    # As printed, the bristle's damping acts at touch whatever the normal force: rough at any tolerance.
+    share = 1e-4 if "as printed" in name else 1e-6
+    assert np.ptp(trajectory["energy.balance"]) < share * exchanged
     assert size(trajectory, "constraints.violation") < 1e-12
 
 
@@ -212,15 +215,18 @@ def test_vanishing_clearance_is_a_perfect_joint_only_for_a_stiff_contact(runs, e
     assert off(runs("P1 sphere 1 um, N/mm")) < 1.5e-4
 
 
-def test_reaction_oscillates_more_with_more_clearance_but_most_with_none(runs):
+def test_reaction_oscillates_more_with_more_clearance_but_most_with_none(runs, ensemble):
     """P1 figure 10, total variation of the reaction along x over that of the ideal joint. "Oscillations grow with the
     clearance": reproduced from 1 um (.84) over .1 mm (.91) to 1 mm (1.71). "With null clearance no oscillations":
-    refuted (N/m^1.5, clip), 17; with 1 um in N/mm^1.5 it is 1.13."""
+    refuted (N/m^1.5, clip), 13 to 19 in three runs that differ by 1e-9 of the stiffness; with 1 um in N/mm^1.5 it is
+    1.01 to 1.37 in six."""
     ideal = variation(runs("P1 ideal"), "B.reaction.x")
     one, tenth, whole = (variation(runs(name), "B.reaction.x") / ideal for name in SPHERES)
     assert one < tenth < 1.0 and whole > 1.4
-    assert variation(runs("P1 sphere 0"), "B.reaction.x") / ideal > 10
-    assert variation(runs("P1 sphere 1 um, N/mm"), "B.reaction.x") / ideal < 1.3
+    number = "B.interface.normal.elastic.stiffness"
+    null = [variation(run, "B.reaction.x") / ideal for run in ensemble("P1 sphere 0", number, 5)]
+    stiff = [variation(run, "B.reaction.x") / ideal for run in ensemble("P1 sphere 1 um, N/mm", number, 6)]
+    assert min(null) > 10 and 1.0 < min(stiff) < 1.05 and max(stiff) < 1.6
 
 
 def test_clearance_costs_steps(runs):
@@ -498,11 +504,12 @@ def test_any_friction_dissipates_but_bristles_do_not_calm_the_slider(runs):
     (Coulomb, Stribeck), .21 to .23 (Dahl), .32 J (LuGre) against .10 J. "Lower peaks, smaller ranges": refuted for
     Dahl and LuGre (sigma_0 1e5 N/m): 99 % of the accelerations stay below 130 and 139 m/s^2, against 88 without
     friction, and the slider moves over .159 m as without. P5's conclusion hints at it: impacts are too short for a
-    bristle to bend."""
+    bristle to bend. LuGre as printed loses less (.16 to .20 J at two tolerances) and shakes more (145 to 159 m/s^2)."""
     free = runs("P5 frictionless")
     for law, lost in {"Coulomb": 0.494, "Stribeck": 0.496, "Dahl": 0.206, "LuGre": 0.321}.items():
         assert dissipated(runs(f"P5 {law}")) == pytest.approx(lost, rel=0.25) and 0.75 * lost > 1.5 * dissipated(free)
-    for law in ("Dahl", "LuGre"):
+    assert 1.2 * dissipated(free) < dissipated(runs("P5 LuGre as printed")) < 0.25
+    for law in ("Dahl", "LuGre", "LuGre as printed"):
         run = runs(f"P5 {law}")
         assert np.ptp(run["slider.position.x"]) == pytest.approx(np.ptp(free["slider.position.x"]), rel=0.02)
         peaks = [np.quantile(np.abs(r["slider.acceleration.x"]), 0.99) for r in (run, free)]

@@ -90,6 +90,33 @@ def test_derivative_of_a_frequency_by_mass():
     np.testing.assert_allclose(jax.grad(frequency)(M), expected, rtol=1e-8)
 
 
+def test_frequency_response_with_branches_of_a_bushing():
+    """A carriage on a bushing with a damper, a Maxwell branch and a Bouc-Wen element that is small enough to stick."""
+    m, k, c, stiff, relax, stuck = 3.0, 2e5, 30.0, 8e4, 2e-3, 5e4
+    bushing = mb.Bushing(
+        [8e5, 8e5, k, 40.0, 40.0, 5.0],
+        damping=[0, 0, c, 0, 0, 0],
+        branches=[
+            mb.Maxwell([0, 0, stiff, 0, 0, 0], relax),
+            mb.BoucWen([0, 0, stuck, 0, 0, 0], [0, 0, 100.0, 0, 0, 0]),
+        ],
+    )
+    rig = mb.library.bushing_rig(bushing, mass=m).remove("shaker")
+    system = mb.assemble(rig.add(mb.AppliedForce("push", "carriage", Constant(0.0), (1.0, 0.0, 0.0))))
+    linear = mb.linearize(system, mb.equilibrium(system))
+    frequencies = np.array([1.0, 20.0, 45.0, 50.0, 200.0])
+    s = 2j * np.pi * frequencies
+    dynamic = m * s**2 + c * s + k + stiff * s * relax / (1 + s * relax) + stuck
+    found = linear.frequency_response("push", "carriage.position.x", frequencies)
+    np.testing.assert_allclose(found, 1 / dynamic, rtol=1e-9)
+    # The characteristic polynomial, (1 + s T) taken out of the denominator.
+    roots = np.roots([m * relax, m + c * relax, c + (k + stuck + stiff) * relax, k + stuck])
+    values = linear.eigenvalues
+    assert all(np.abs(values - r).min() < 1e-8 * abs(r) for r in roots)
+    with pytest.raises(mb.ModelError, match="eigenvalues"):
+        _ = linear.damping_ratios
+
+
 def test_frequencies_of_a_double_pendulum():
     l1, l2, m1, m2 = 0.2, 0.3, 0.64, 0.56
     system = mb.assemble(mb.library.double_pendulum(lengths=(l1, l2), masses=(m1, m2), angles=(0.1, -0.1)))

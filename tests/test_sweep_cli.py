@@ -10,8 +10,8 @@ import pytest
 
 import identification as ident
 import mbjax as mb
+from identification.study import load_sensitivity, load_sweep
 from identification.sweep import plot
-from identification.sweep_study import load_sensitivity, load_sweep
 
 DROP = pathlib.Path(__file__).parents[1] / "examples" / "drop"
 

@@ -1,5 +1,6 @@
 """`mbjax fit study.toml --out DIR`: check, fit, write fit.json, fit.npz, the fitted model and report.html."""
 
+import json
 import pathlib
 
 from .environment import prepare
@@ -14,7 +15,8 @@ def add_arguments(parser):
 def run(options, console):
     """Check the study, fit it (going on from a checkpoint if there is one), write the results."""
     prepare()
-    from identification import check, fit, write_report
+    from identification import check, fit, repeats, write_report
+    from identification.result import finite
     from identification.study import load_study
 
     from ..files import Atomic
@@ -37,9 +39,15 @@ def run(options, console):
     with Atomic(folder / "model.toml", "w") as file:
         file.write(study.problem.fitted_mechanism(result.u).to_toml())
     write_report(study.problem, result, folder / "report.html")
+    spread = repeats(study.problem, result) if study.repeats else None
+    if spread is not None:
+        console.say(str(spread))
+        with Atomic(folder / "repeats.json", "w") as file:
+            json.dump(finite(spread.to_dict()), file, indent=1)
     code = 0 if result.success else 130 if result.message.startswith("interrupted") else 3
     if code == 0:
         checkpoint.unlink(missing_ok=True)
-    console.say(f"written to {folder}: fit.json, fit.npz, model.toml, report.html")
+    files = ["fit.json", "fit.npz", "model.toml", "report.html", *(["repeats.json"] if spread is not None else [])]
+    console.say(f"written to {folder}: {', '.join(files)}")
     console.report({"ok": code == 0, "exit_code": code, **result.to_dict()})
     return code

@@ -17,8 +17,8 @@ def run(options, console):
     import numpy as np
 
     from identification import sensitivity
+    from identification.study import load_sensitivity
     from identification.sweep.plot import tornado
-    from identification.sweep_study import load_sensitivity
 
     from ..files import Atomic
 

@@ -31,8 +31,8 @@ def _run(options, console):
 
         jax.config.update("jax_num_cpu_devices", options.devices)
     prepare()
+    from identification.study import load_sweep
     from identification.sweep import status, sweep
-    from identification.sweep_study import load_sweep
 
     shard = _shard(options.shard)
     study = load_sweep(options.target)

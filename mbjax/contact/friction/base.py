@@ -1,5 +1,6 @@
 """What a friction law must offer."""
 
+import itertools
 from abc import abstractmethod
 
 import equinox as eqx
@@ -40,6 +41,19 @@ def check_positive(law, *fields):
         value = getattr(law, field)
         if is_concrete(value) and not value > 0:
             raise ValueError(f"{type(law).__name__}: {field} {float(value):g} must be positive.")
+
+
+def check_corners(law, *speeds):
+    """Corners at `speeds`, rounded over `smoothing` to either side, must not run into each other nor into rest."""
+    check_not_negative(law, "smoothing")
+    values = [getattr(law, field) for field in speeds]
+    if is_concrete(law.smoothing, *values):
+        most = min([values[0], *(0.5 * (b - a) for a, b in itertools.pairwise(values))])
+        if law.smoothing > most:
+            raise ValueError(
+                f"{type(law).__name__}: smoothing {float(law.smoothing):g} m/s reaches from one corner into the next "
+                f"or to rest; at most {float(most):g}."
+            )
 
 
 def check_order(law, low, high):

@@ -13,7 +13,7 @@ class LuGre(AbstractFriction):
 
     g is floored at `floor` x its coefficient, the corner rounded over 20 %. As printed, s1 z_dot at touch is about
     s1 v whatever N is; here the damping is s1 g / (g + s1 |v|), so it fades with the normal force, and the sum never
-    exceeds static friction. `printed=True` is P5's form.
+    exceeds static friction. `printed=True` is P5's form. `smoothing` > 0 rounds |v| in z_dot at rest over that speed.
     """
 
     kinetic: np.ndarray = eqx.field(converter=number, metadata={"unit": "1"})
@@ -24,10 +24,11 @@ class LuGre(AbstractFriction):
     stribeck_speed: np.ndarray = eqx.field(converter=number, default=1e-3, metadata={"unit": "m/s"})  # m/s, v_s
     floor: np.ndarray = eqx.field(converter=number, default=1e-2, metadata={"unit": "N"})  # N
     printed: bool = eqx.field(static=True, default=False)
+    smoothing: np.ndarray = eqx.field(converter=number, default=0.0, metadata={"unit": "m/s"})  # m/s
     bristles: int = eqx.field(static=True, init=False, default=3)
 
     def __check_init__(self):
-        check_not_negative(self, "kinetic", "static", "damping", "viscosity")
+        check_not_negative(self, "kinetic", "static", "damping", "viscosity", "smoothing")
         check_positive(self, "stiffness", "stribeck_speed", "floor")
 
     def __call__(self, slip, normal, bristle):
@@ -35,7 +36,7 @@ class LuGre(AbstractFriction):
         peak = jnp.exp(-((speed / self.stribeck_speed) ** 2))
         coefficient = self.kinetic + (self.static - self.kinetic) * peak
         g = coefficient * smooth.floored(normal, self.floor)
-        rate = slip - self.stiffness * (speed * smooth.over(1.0, g))[:, None] * bristle
+        rate = slip - self.stiffness * (smooth.length(slip, self.smoothing) * smooth.over(1.0, g))[:, None] * bristle
         if self.printed:
             inner = self.stiffness * bristle + self.damping * rate
         else:

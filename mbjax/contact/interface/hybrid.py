@@ -6,6 +6,7 @@ from ... import smooth
 from ...array import is_concrete, number
 from ...law import Effect
 from ..film import AbstractFilm
+from ..normal.staged import AbstractBlend, Weighted
 from ..pair.base import contact
 from .base import AbstractInterface
 from .dry import Dry
@@ -16,11 +17,14 @@ _ACROSS = np.array([1.0, 1.0, 0.0])
 
 class Hybrid(AbstractInterface):
     """Film, then dry contact (P2 35): between eccentricity c and c + `boundary` (P2's e0) the film's force fades out
-    and the dry one in, linearly. The film must reach beyond: its `extra` (P2's e1) exceeds `boundary`."""
+    and the dry one in: linearly, or by another `blend`. The film must reach beyond: its `extra` (P2's e1) exceeds
+    `boundary`.
+    """
 
     film: AbstractFilm
     dry: Dry
     boundary: np.ndarray = eqx.field(converter=number, metadata={"unit": "m"})  # m
+    blend: AbstractBlend = eqx.field(default_factory=Weighted)
 
     def __check_init__(self):
         if is_concrete(self.film.extra, self.boundary) and not 0 < self.boundary < self.film.extra:
@@ -57,7 +61,7 @@ class Hybrid(AbstractInterface):
 
     def act(self, pair, relative, points, internal):
         over = smooth.norm(relative.displacement * _ACROSS) - pair.clearance
-        share = jnp.clip(over / self.boundary, 0.0, 1.0)
+        share = self.blend.share(over / self.boundary)
         # Beyond the blend the film has no say, and no value either.
         inside = over < self.boundary
         scale = jnp.where(inside, 1.0, 0.0)

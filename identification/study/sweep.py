@@ -7,16 +7,15 @@ import numpy as np
 import mbjax as mb
 from mbjax.io.faults import describe, join
 
-from .errors import StudyError
-from .measure import CATALOGUE, Custom
-from .quantity import read_number
-from .study import read_model, read_toml, unit_of
-from .sweep import Samples, grid, uniform
+from ..errors import StudyError
+from ..measure.table import measure_from_table
+from ..quantity import read_number
+from ..sweep import Samples, grid, uniform
+from .file import read_model, read_times, read_toml, unit_of
 
 _SWEEP = ("grid", "random", "count", "seed", "measures", "channels", "chunk", "rtol", "max_steps")
 _SENSITIVITY = ("outputs", "parameters", "measures", "rtol")
 _AXIS = ("values", "from", "to", "count", "scale")
-_MEASURES = {cls.__name__: cls for cls in CATALOGUE if cls is not Custom}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -92,23 +91,9 @@ def _steps(table, default):
 
 
 def _times(data, faults):
-    """Output times: `{end = "0.5 s", outputs = 501}`, from `start` (0)."""
-    table = data.get("times")
-    if not isinstance(table, dict):
-        faults.add("times", 'is missing; give `[times]` with `end = "0.5 s"` and `outputs = 501`.')
-        return None
-    faults.unknown_keys("times", table, ("start", "end", "outputs"))
-    if "end" not in table:
-        return faults.missing("times", "end", '"0.5 s"')
-    ends = [read_number(table.get(k, 0.0), "s", join("times", k), faults) for k in ("start", "end")]
-    outputs = table.get("outputs", 101)
-    if isinstance(outputs, bool) or not isinstance(outputs, int) or outputs < 2:
-        return faults.add("times.outputs", f"is {describe(outputs)}; expected a whole number of at least 2.")
-    if None in ends:
-        return None
-    if not ends[0] < ends[1]:
-        return faults.add("times", f"the end {ends[1]:g} s must lie after the start {ends[0]:g} s.")
-    return np.linspace(*ends, outputs)
+    if "times" in data:
+        return read_times(data["times"], "times", faults)
+    return faults.add("times", 'is missing; give `[times]` with `end = "0.5 s"` and `outputs = 501`.')
 
 
 def _measures(table, where, faults):
@@ -116,29 +101,8 @@ def _measures(table, where, faults):
     if not isinstance(rows, list):
         faults.add(join(where, "measures"), f"is {describe(rows)}; expected a list of tables.")
         return ()
-    found = [_measure(row, f"{where}.measures[{k}]", faults) for k, row in enumerate(rows)]
+    found = [measure_from_table(row, f"{where}.measures[{k}]", faults) for k, row in enumerate(rows)]
     return tuple(m for m in found if m is not None)
-
-
-def _measure(table, where, faults):
-    if not isinstance(table, dict) or "kind" not in table:
-        return faults.add(where, 'needs a kind, such as `{kind = "Final", channel = "slider.position.x"}`.')
-    if table["kind"] not in _MEASURES:
-        return faults.choice(join(where, "kind"), table["kind"], "a measure", list(_MEASURES))
-    cls = _MEASURES[table["kind"]]
-    fields = {f.name: f for f in dataclasses.fields(cls)}
-    before = len(faults.messages)
-    given = {k: v for k, v in table.items() if k != "kind"}
-    faults.unknown_keys(where, given, list(fields))
-    for name, field in fields.items():
-        if field.default is dataclasses.MISSING and name not in given:
-            faults.missing(where, name, "...")
-    if len(faults.messages) > before:
-        return None
-    try:
-        return cls(**given)
-    except (StudyError, ValueError, TypeError) as error:
-        return faults.add(where, str(error))
 
 
 def _known(path, mechanism, where, faults):
