@@ -30,7 +30,7 @@ class Study:
         }  # fmt: skip
         return run
 
-    def figure(self, name, curves, x, y, *, style="-", legend=True):
+    def figure(self, name, curves, x, y, *, style="-", legend=True, scale="linear"):
         """A picture of `{label: (x values, y values)}`, and the same numbers as CSV."""
         from matplotlib.figure import Figure
 
@@ -40,6 +40,7 @@ class Study:
             axes.plot(xs, ys, style, label=label, linewidth=0.9, markersize=2)
         axes.set_xlabel(x)
         axes.set_ylabel(y)
+        axes.set_yscale(scale)
         if legend and len(curves) > 1:
             axes.legend(fontsize=8)
         self.folder.mkdir(parents=True, exist_ok=True)

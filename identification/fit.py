@@ -31,7 +31,8 @@ def growing_horizons(problem, first=None, factor=2.0):
 
 
 def fit(
-    problem, *, method="lm", horizons=None, starts=1, seed=0, tolerance=1e-8, most=100, checkpoint=None, note=None
+    problem, *, method="lm", horizons=None, starts=1, candidates=None, seed=0, tolerance=1e-8, most=100,
+    checkpoint=None, note=None,
 ):  # fmt: skip
     """Fit and return a `FitResult`.
 
@@ -41,17 +42,27 @@ def fit(
       2 from a sixteenth of the recording where the mechanism has contacts, and takes everything at once elsewhere.
     - `starts`: number of starts; the first is the given one, the others are drawn from `seed` within bounds (or within
       a factor 3). The best fit is returned; the costs of all are in its history.
+    - `candidates`: of so many points, simulated side by side up to the first horizon, the given one and the best
+      others become the starts. Default: no more than there are starts.
     - `checkpoint`: a JSON file that is rewritten after every step; if it exists and belongs to the same problem, the
       fit goes on from there, with the same numbers as without the break.
     - `note(line)`: where progress goes. Ctrl-C ends the fit and returns the best so far.
     """
     horizons = _horizons(problem, horizons)
     note = note or (lambda line: None)
-    book = _Book(problem, checkpoint, {"seed": seed, "starts": starts, "method": _label(method), "most": most})
+    settings = {"seed": seed, "starts": starts, "method": _label(method), "most": most}
+    if candidates is not None:
+        settings["candidates"] = candidates
+        if candidates < starts:
+            raise StudyError(f"fit: {candidates} candidates are fewer than {starts} starts.")
+    book = _Book(problem, checkpoint, settings)
     begin = time.perf_counter()
     message, interrupted = "", False
     try:
-        for k, start in enumerate(_starting_points(problem, starts, seed)):
+        if not book.points:
+            drawn = _starting_points(problem, candidates or starts, seed)
+            book.points = [u.tolist() for u in _screened(problem, drawn, starts, horizons[0], note)]
+        for k, start in enumerate(book.points):
             if k < book.start or (k == book.start and book.done):
                 continue
             book.begin_start(k, start)
@@ -80,18 +91,29 @@ def _horizons(problem, given):
     return given
 
 
-def _starting_points(problem, starts, seed):
+def _starting_points(problem, count, seed):
     space = problem.space
     random = np.random.default_rng(seed)
-    yield space.start
     reach = np.where(space.log, np.log(3.0), 1.0)
     low = np.where(np.isfinite(space.lower), space.lower, space.start - reach)
     high = np.where(np.isfinite(space.upper), space.upper, space.start + reach)
-    for _ in range(starts - 1):
-        yield random.uniform(low, high)
+    return [space.start, *(random.uniform(low, high) for _ in range(count - 1))]
 
 
-_KEPT = ("start", "first", "hold", "stage", "round", "done", "finished", "history", "sigmas")
+def _screened(problem, points, starts, horizon, note):
+    """The given start and the best of the other points."""
+    if len(points) == starts:
+        return points
+    costs = problem.costs(np.array(points), horizon)
+    failed = int(np.sum(~np.isfinite(costs)))
+    order = 1 + np.argsort(costs[1:], kind="stable")
+    kept = [0, *(k for k in order[: starts - 1] if np.isfinite(costs[k]))]
+    best = costs[order[0]]
+    note(f"{len(points)} candidates up to {horizon:.3g} s: best cost {best:.6g}, given {costs[0]:.6g}, {failed} failed")
+    return [points[k] for k in kept]
+
+
+_KEPT = ("points", "start", "first", "hold", "stage", "round", "done", "finished", "history", "sigmas")
 
 
 class _Book:
@@ -105,6 +127,7 @@ class _Book:
             "data": problem.digests(),
             **settings,
         }
+        self.points = []  # where the starts begin
         self.start, self.stage, self.round, self.done = 0, 0, 0, False
         self.first, self.hold = [], None  # u where this start began; how far off the stage was at its beginning
         self.walk, self.finished, self.history = None, [], []

@@ -223,6 +223,16 @@ class Problem:
         parts.extend(link.residual(u, horizon) for link in self.links)
         return np.concatenate([*parts, self.prior_residual(u)])
 
+    def costs(self, us, horizon=np.inf):
+        """Costs (points,) of many points (points, parameters), simulated side by side; infinite after a failure.
+        Continuity of segments does not count."""
+        costs = np.array([0.5 * float(np.sum(self.prior_residual(u) ** 2)) for u in us])
+        for k in self.training():
+            for i, part in enumerate(self.runs[k].residuals_of(us, horizon, self.sigmas[k])):
+                soft = np.inf if part is None else softened(self.loss, self.loss_scale, part)[0]
+                costs[i] += 0.5 * np.sum(np.square(soft))
+        return costs
+
     def linearised(self, u, horizon=np.inf):
         """Whitened residuals and their Jacobian by u, or None where a simulation or its derivative failed."""
         parts, slopes = [], []

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import mbjax as mb
+from mbjax import lanes
 
 from .bushing_test import BushingTest, columns
 from .errors import StudyError
@@ -100,6 +101,17 @@ class _Run:
         found = self._slope(jnp.asarray(u), jnp.asarray(self.window(horizon)[1]))
         return tuple(np.asarray(x) for x in found)
 
+    def values_of(self, us, horizon):
+        """Channels (points, times, channels) at many points at once."""
+        together = mb.compiled(lambda us, ts: jax.vmap(lambda u: self.prediction(u, ts))(us))
+        return np.asarray(together(jnp.asarray(us), jnp.asarray(self.window(horizon)[1])))
+
+    def residuals_of(self, us, horizon, sigmas):
+        """Whitened residuals of many points; None where a simulation failed."""
+        inside, _ = self.window(horizon)
+        table = self.values_of(us, horizon)[..., : self.measured.shape[1]]
+        return [self._whitened(model, inside, sigmas) for model in table]
+
     def residual(self, u, horizon, sigmas):
         inside, model = self.predict(u, horizon)
         return self._whitened(model, inside, sigmas)
@@ -138,6 +150,7 @@ class _Motion(_Run):
         self.channels = channels  # those compared first, then those that continuity watches
         self.contacts = bool(self.system.structure.points)
         self.group, self.place = None, None
+        self._together = mb.compiled(self.side_by_side)
         if alike is None:
             self._traced()
 
@@ -163,7 +176,27 @@ class _Motion(_Run):
 
     def predicted(self, u, ts, numbers):
         """Channels (times, channels) with the numbers of this run or of another one of its group."""
-        system, state, sensors = self._start(u, ts[0], numbers)
+        return self._moved(*self._start(u, ts[0], numbers), ts)
+
+    def side_by_side(self, us, ts, numbers):
+        """`predicted` at many points (points, parameters), in lanes; the starts one by one, which compiles quickly."""
+
+        def moved(u, state):
+            system, _, sensors = self._start(u, ts[0], numbers)
+            return self._moved(system, state, sensors, ts)
+
+        states = jax.lax.map(lambda u: self._start(u, ts[0], numbers)[1], us)
+        laned = jax.tree.map(lambda x: jnp.moveaxis(x, 0, -1), (us, states))
+        return jnp.moveaxis(lanes.mapped(moved, us.shape[0], *laned), -1, 0)
+
+    def values_of(self, us, horizon):
+        alike = self if self.group is None else self.group.members[0]
+        ts = self.window(horizon)[1]
+        ts = np.concatenate([ts, np.full((ts.size if self.group is None else self.group.longest) - ts.size, np.inf)])
+        found = alike._together(jnp.asarray(us), jnp.asarray(ts), self.numbers)
+        return np.asarray(found)[:, : self.times.size]
+
+    def _moved(self, system, state, sensors, ts):
         steps, solver = self.problem.steps, self.problem.solver
         run = mb.simulate(system, state, ts, steps=steps, solver=solver, throw=False)
         wanted = jnp.isfinite(ts)

@@ -181,6 +181,21 @@ def test_an_optax_optimiser_finds_the_same():
 
 
 @pytest.mark.slow
+def test_candidates_are_simulated_side_by_side_and_the_best_become_starts():
+    problem, lines = drop(1e-5, steps=mb.Adaptive(rtol=1e-6)), []
+    problem.space.start[1] = 0.1  # restitution: bounces where the ball should fly
+    points = np.array([[np.log(k), e] for k in (3e5, 1e6, 4e6) for e in (0.2, 0.8)])
+    costs = problem.costs(points, 0.35)
+    alone = [problem.residuals(u, 0.35) for u in points]
+    np.testing.assert_allclose(costs, [0.5 * r @ r for r in alone], rtol=1e-4)
+    found = ident.fit(problem, starts=2, candidates=16, horizons=[0.35], most=30, note=lines.append)
+    np.testing.assert_allclose(found.x, [1e6, 0.8], rtol=1e-3)
+    assert lines[0].startswith("16 candidates up to 0.35 s: best cost")
+    with pytest.raises(ident.StudyError, match="2 candidates are fewer than 3 starts"):
+        ident.fit(problem, starts=3, candidates=2)
+
+
+@pytest.mark.slow
 def test_check_refuses_what_the_data_cannot_tell():
     both = [
         ident.Parameter("stiffness", STIFF, scale="log"),

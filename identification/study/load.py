@@ -14,7 +14,19 @@ from .experiments import experiments_of
 from .file import read_model, read_toml, tables, unit_of
 
 _PARAMETER = ("path", "paths", "start", "lower", "upper", "scale", "prior", "experiments")
-_FIT = ("rtol", "horizons", "starts", "seed", "tolerance", "most", "loss", "loss_scale", "method", "repeats")
+_FIT = (
+    "rtol",
+    "horizons",
+    "starts",
+    "candidates",
+    "seed",
+    "tolerance",
+    "most",
+    "loss",
+    "loss_scale",
+    "method",
+    "repeats",
+)
 
 
 @dataclasses.dataclass(frozen=True)
