@@ -36,8 +36,9 @@ def fit(
 ):  # fmt: skip
     """Fit and return a `FitResult`.
 
-    - `method`: "lm" (bounded Levenberg-Marquardt) or an Optax optimiser such as `optax.adam(0.02)`, which then makes
-      `most` steps per horizon with the gradient of forward sensitivities.
+    - `method`: "lm" (bounded Levenberg-Marquardt) or an Optax optimiser such as `optax.adam(0.02)` or
+      `optax.lbfgs(1.0, linesearch=None)`, which then makes `most` steps per horizon with the gradient of forward
+      sensitivities.
     - `horizons`: increasing times (s) up to which samples are compared, one stage each; None grows them by factors of
       2 from a sixteenth of the recording where the mechanism has contacts, and takes everything at once elsewhere.
     - `starts`: number of starts; the first is the given one, the others are drawn from `seed` within bounds (or within
@@ -270,12 +271,22 @@ def _estimated_sigmas(problem, u, horizon):
     return found
 
 
+def _follows(kind, memory):
+    """Whether an optimiser's state has a part of that kind (or is it)."""
+    if isinstance(memory, kind):
+        return True
+    return isinstance(memory, tuple) and any(_follows(kind, part) for part in memory)
+
+
 def _optax_walk(optimiser):
+    """A walk by an Optax optimiser. Steps of L-BFGS are halved until the cost falls (Armijo): Optax's own line searches
+    want to trace the objective."""
     if not (hasattr(optimiser, "init") and hasattr(optimiser, "update")):
         raise StudyError(f"fit: method {optimiser!r} is neither `lm` nor an Optax optimiser.")
 
     def walk(state, residuals, linearised, lower, upper, *, tolerance, most, note):
-        del residuals
+        import optax
+
         point = linearised(state.u)
         if point is None:
             state.status = "failed"
@@ -283,12 +294,23 @@ def _optax_walk(optimiser):
         memory = optimiser.init(state.u)
         best = (0.5 * point[0] @ point[0], state.u, point)
         cost, u = best[0], state.u
+        searched = _follows(optax.ScaleByLBFGSState, memory)
         for _ in range(most):
-            update, memory = optimiser.update(point[1].T @ point[0], memory, u)
+            gradient = point[1].T @ point[0]
+            try:
+                update, memory = optimiser.update(gradient, memory, u)
+            except TypeError as error:
+                raise StudyError(
+                    f"fit: this optimiser wants more than gradients ({error}); L-BFGS is optax.lbfgs(1.0, "
+                    "linesearch=None), its steps are searched here."
+                ) from None
             move, after = np.asarray(update), None
-            for _ in range(10):  # a failed simulation is a rejected step
+            for _ in range(30 if searched else 10):  # a failed simulation is a rejected step
                 trial = np.clip(u + move, lower, upper)
-                after = linearised(trial)
+                allowed = cost + 1e-4 * gradient @ (trial - u) if searched else np.inf
+                found = residuals(trial) if searched else ()
+                if found is not None and 0.5 * np.dot(found, found) <= allowed:
+                    after = linearised(trial)
                 state.evaluations += 1
                 if after is not None:
                     break

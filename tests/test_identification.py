@@ -176,6 +176,10 @@ def test_an_optax_optimiser_finds_the_same():
     found = ident.fit(problem, method=method, most=100, horizons=[0.12, 0.35])
     np.testing.assert_allclose(found.x, [1e6, 0.8], rtol=5e-3)
     assert found.chisqr < 3 * found.fun.size
+    quick = ident.fit(problem, method=optax.lbfgs(1.0, linesearch=None), most=60, horizons=[0.12, 0.35])
+    np.testing.assert_allclose(quick.x, [1e6, 0.8], rtol=1e-3)
+    with pytest.raises(ident.StudyError, match=r"optax\.lbfgs\(1\.0, linesearch=None\)"):
+        ident.fit(problem, method=optax.lbfgs())
     with pytest.raises(ident.StudyError, match="neither `lm` nor an Optax optimiser"):
         ident.fit(drop(1e-5), method="adam")
 
