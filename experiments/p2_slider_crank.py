@@ -50,6 +50,6 @@ def run(study):
     )
     study.say(
         "The response is predictable.",
-        "pointwise only to about .9 turn without friction: errors grow eightfold per turn; compare statistics after",
+        "pointwise only to about .9 turn without friction: errors grow by about e^8 per turn; compare statistics after",
         "refuted",
     )

@@ -145,9 +145,9 @@ def test_null_clearance_of_the_bearing_is_a_perfect_joint_only_for_a_stiff_conta
 
 
 def test_a_stiff_bearing_follows_the_figure():
-    """P1 figure 11 in N/mm^1.5: reproduced. The crank makes 8.71, 8.70, 1.95, .59 turns in 5 s with 0, 1 um, .1 mm, 1 mm,
-    and 1e-5, 7e-4, .30, .57 J are lost: the end of the stroke comes later with every step of the clearance, and at 1 mm
-    it makes "no more than two revolutions"."""
+    """P1 figure 11 in N/mm^1.5: reproduced. The crank makes 8.71, 8.70, 1.95, .59 turns in 5 s with 0, 1 um, .1 mm,
+    1 mm, and 1e-5, 7e-4, .30, .57 J are lost: the end of the stroke comes later with every step of the clearance, and
+    at 1 mm it makes "no more than two revolutions"."""
     runs = [paper(f"P1 cylinder {c}, N/mm") for c in ("0", "1 um", ".1 mm", "1 mm")]
     turns = [turned(run).max() / (2 * np.pi) for run in runs]
     assert min(turns[:2]) > 8.5 and 1.5 < turns[2] < 3 and turns[3] < 1

@@ -58,8 +58,8 @@ def test_main_impacts_come_first_only_with_friction():
 
 def test_friction_makes_contact_permanent_early():
     """P3 figures 6, 7, "friction promotes continuous contact": reproduced, the ball lifts for the last time at .10 s
-    with friction (Threlfall), after 1.5 s without. "Smaller impacts": reproduced by the median of the speeds at touch, 6.3
-    against 10 mm/s; the fastest is the same first one."""
+    with friction (Threlfall), after 1.5 s without. "Smaller impacts": reproduced by the median of the speeds at touch,
+    6.3 against 10 mm/s; the fastest is the same first one."""
     free, rubbing = paper("P3 frictionless"), paper("P3 Threlfall")
     lifted = [np.asarray(run.ts)[np.asarray(run["joint.penetration"]) <= 0].max() for run in (free, rubbing)]
     assert lifted[1] < 0.15 and lifted[0] > 1.5

@@ -18,8 +18,8 @@ def test_case_runs_to_the_end_with_a_balance_of_energy(name):
 def test_play_and_friction_with_little_axial_clearance():
     """P4 figure 3 (axial clearance .05 mm). "Impacts lose energy, the amplitude falls and the velocity decreases":
     reproduced with friction, stroke .137 m and .82 m/s against .149 m and 1.04 m/s ideally, .44 J lost; refuted
-    without, .151 m, 1.04 m/s, .02 J. "Peaks of acceleration": reproduced, 205 and 227 against 33 m/s^2; 99 % stay below 96
-    without friction, 55 with it."""
+    without, .151 m, 1.04 m/s, .02 J. "Peaks of acceleration": reproduced, 205 and 227 against 33 m/s^2; 99 % stay
+    below 96 without friction, 55 with it."""
     ideal, free, rubbing = paper("P5 ideal"), paper("P4 frictionless"), paper("P4 Coulomb")
     stroke = [np.ptp(run["slider.position.x"]) for run in (rubbing, ideal, free)]
     assert stroke[0] < 0.95 * stroke[1] and stroke[1] < stroke[2]
