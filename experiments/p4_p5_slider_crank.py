@@ -34,6 +34,9 @@ def run(study):
             runs[label] = study.simulate(f"{paper} {label}", mechanism, end, outputs, CHANNELS, rtol=1e-7)
         for what, unit in (("position", "m"), ("velocity", "m/s"), ("acceleration", "m/s^2")):
             study.channel(f"{paper}_{what}", runs, f"slider.{what}.x", f"slider {what} [{unit}]")
+        study.channel(f"{paper}_energy", runs, "energy.total", "mechanical energy [J]")
+        phase = {k: (r["slider.position.x"], r["slider.velocity.x"]) for k, r in runs.items()}
+        study.figure(f"{paper}_phase", phase, "slider position [m]", "slider velocity [m/s]")
         peaks = {k: float(np.quantile(np.abs(r["slider.acceleration.x"]), 0.99)) for k, r in runs.items()}
         study.say(
             f"{paper}: clearance raises the peaks of acceleration, friction lowers them again.",
