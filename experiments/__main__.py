@@ -8,7 +8,7 @@ import time
 
 STUDIES = (
     "p1_slider_crank", "p1_triple_pendulum", "p2_slider_crank", "p3_four_bar", "p4_p5_slider_crank", "bifurcation",
-    "friction_map", "tornado", "solvers", "smoothing", "clearance_fit", "film_viscosity", "coverage",
+    "friction_map", "tornado", "laws", "solvers", "smoothing", "clearance_fit", "film_viscosity", "coverage",
     "suspension_corner", "corner_bushings",
 )  # fmt: skip
 

@@ -38,7 +38,10 @@ from .contact.normal import RestitutionSpring as RestitutionSpring
 from .contact.normal import SmoothRestitutionSpring as SmoothRestitutionSpring
 from .contact.normal import Staged as Staged
 from .contact.normal import Weighted as Weighted
+from .contact.normal.elastic import DubowskyFreudenstein as DubowskyFreudenstein
+from .contact.normal.elastic import Esdu78035 as Esdu78035
 from .contact.normal.elastic import Hertz as Hertz
+from .contact.normal.elastic import Pereira as Pereira
 from .contact.normal.hysteresis import Flores as Flores
 from .contact.normal.hysteresis import Gonthier as Gonthier
 from .contact.normal.hysteresis import HuntCrossley as HuntCrossley
