@@ -6,6 +6,7 @@ import gc
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from .array import is_concrete
 
@@ -17,7 +18,8 @@ _OPTIONS = {"xla_cpu_use_fusion_emitters": False, "xla_cpu_experimental_ynn_fusi
 
 def compiled(function):
     """`equinox.filter_jit` with the compiler's options that suit multibody programs. Inside another transformation it
-    is `filter_jit` alone: options belong to the outermost compilation."""
+    is `filter_jit` alone: options belong to the outermost compilation. Numbers that are arguments are traced, as
+    `jax.jit` does it: another value is no other program."""
 
     @functools.wraps(function)
     def traced(*args, **kwargs):
@@ -28,6 +30,7 @@ def compiled(function):
 
     @functools.wraps(function)
     def call(*args, **kwargs):
+        args, kwargs = [_traceable(x) for x in args], {k: _traceable(x) for k, x in kwargs.items()}
         if not _outermost(args, kwargs):
             return plain(*args, **kwargs)
         if _Programs.traced > _Programs.seen:
@@ -35,6 +38,10 @@ def compiled(function):
         return (quick if _known() else plain)(*args, **kwargs)
 
     return call
+
+
+def _traceable(x):
+    return np.asarray(x) if isinstance(x, float | complex) else x
 
 
 class _Programs:

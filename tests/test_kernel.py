@@ -178,6 +178,12 @@ def test_reading_channels_does_not_change_the_motion():
     assert all(jnp.array_equal(a, b) for a, b in zip(jax.tree.leaves(first), jax.tree.leaves(again), strict=True))
 
 
+def test_another_number_is_no_other_program():
+    traces = []
+    square = mb.compiled(lambda x, *, shift: traces.append(0) or x**2 + shift)
+    assert [float(square(x, shift=2 * x)) for x in (1.0, 2.0, 3.0)] == [3.0, 8.0, 15.0] and len(traces) == 1
+
+
 def test_room_for_compiled_programs_is_made_before_linux_refuses_more():
     maps = pathlib.Path("/proc/self/maps")
     if not maps.exists():
