@@ -20,7 +20,7 @@ _ADAM_STEPS, _RATE = 60, 0.1  # per horizon; of a parameter's logarithm
 def _fitters(quick):
     import optax
 
-    steps = 3 if quick else _ADAM_STEPS
+    steps = 2 if quick else _ADAM_STEPS
     adam = optax.adam(optax.cosine_decay_schedule(_RATE, steps, alpha=0.02))
     return {"Levenberg-Marquardt": {}, "Adam (Optax)": {"method": adam, "most": steps}}
 

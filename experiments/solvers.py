@@ -53,7 +53,7 @@ MODELS = {
 
 def run(study):
     rows = []
-    for model in list(MODELS)[:2] if study.quick else MODELS:
+    for model in list(MODELS)[1:2] if study.quick else MODELS:
         builder, end, coordinate, path = MODELS[model]
         system = mb.assemble(builder())
         state, value = mb.initial_state(system), jnp.asarray(system.mechanism.value(path), dtype=float)
@@ -84,7 +84,7 @@ def run(study):
         exact_slope, (exact, *_) = both(0.0, SOLVERS["Dopri8"], 1e-12, 1_000_000)
         size = float(np.ptp(exact))
         for label in list(SOLVERS)[:2] if study.quick else SOLVERS:
-            for rtol in (1e-6, 1e-8):
+            for rtol in (1e-6,) if study.quick else (1e-6, 1e-8):
                 found, statistics, good = alone(SOLVERS[label], rtol)
                 begin = time.process_time()
                 jax.block_until_ready(alone(SOLVERS[label], rtol))
