@@ -4,7 +4,7 @@ import mbjax as mb
 
 from .study import verdict
 
-CHANNELS = ["rocker.position.z", "rocker.velocity.z", "rocker.acceleration.z", "joint.radial", "energy.total"]
+CHANNELS = ["rocker.position.z", "rocker.velocity.z", "rocker.acceleration.z", "joint.distance", "energy.total"]
 LAWS = {
     "frictionless": None,
     "Ambrosio": mb.Ambrosio(0.1),
@@ -25,7 +25,9 @@ def run(study):
     study.channel("figure_5_velocity", runs, "rocker.velocity.z", "rocker velocity z [m/s]")
     study.channel("figure_5_acceleration", runs, "rocker.acceleration.z", "rocker acceleration z [m/s^2]")
     study.channel("figure_5_energy", runs, "energy.total", "mechanical energy [J]")
-    study.channel("figure_6_eccentricity", {k: r for k, r in runs.items() if k != "ideal"}, "joint.radial", "gap [m]")
+    study.channel(
+        "figure_6_eccentricity", {k: r for k, r in runs.items() if k != "ideal"}, "joint.distance", "eccentricity [m]"
+    )
     phase = {k: (r["rocker.position.z"], r["rocker.velocity.z"]) for k, r in runs.items()}
     study.figure("figure_7_phase", phase, "rocker z [m]", "rocker velocity z [m/s]")
     if not study.quick:
@@ -35,7 +37,7 @@ def run(study):
             more = {k: study.simulate(k, m, end, outputs, CHANNELS) for k, m in group.items()}
             more = {"0.2 mm, mu 0.1": runs["Threlfall"], **more}
             study.channel(name, more, "rocker.acceleration.z", "acceleration [m/s^2]")
-            study.channel(f"{name}_eccentricity", more, "joint.radial", "gap [m]")
+            study.channel(f"{name}_eccentricity", more, "joint.distance", "eccentricity [m]")
             study.channel(f"{name}_energy", more, "energy.total", "mechanical energy [J]")
     cost = {k: study.numbers[k]["evaluations"] for k in study.numbers}
     study.table("figure_11_cost", ["case", "right-hand sides"], [[k, v] for k, v in cost.items()])

@@ -5,7 +5,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from . import interactions
+from . import interactions, smooth
 from .compilation import compiled
 from .connection import COORDINATES
 from .dynamics import accelerations, body_speeds, in_solver_order, whiten
@@ -14,7 +14,6 @@ from .kinematics import coordinate_and_rate, relative
 from .law import KINDS, OPEN
 from .rotation import cross, rotate, unrotate
 from .schur import to_rows
-from .smooth import unwrap
 
 
 class Snapshot(eqx.Module):
@@ -157,7 +156,7 @@ def _coordinates(structure, model, moving, memory):
     values, rates = zip(*(coordinate_and_rate(name, rel) for name in COORDINATES), strict=True)
     values = list(values)
     k = COORDINATES.index("spin")
-    values[k] = unwrap(values[k], memory.spin)
+    values[k] = smooth.unwrap(values[k], memory.spin)
     return jnp.stack(values, axis=-1), jnp.stack(rates, axis=-1), moving.orientation[i] @ model.bearing_axes
 
 
@@ -228,6 +227,8 @@ def channels(structure):
             unit = "m" if name.startswith(("axial", "radial")) else "rad"
             add(f"{joint}.{name}", unit, lambda s, k=k, c=c: s.coordinates[..., k, c])
             add(f"{joint}.{name}_rate", f"{unit}/s", lambda s, k=k, c=c: s.coordinate_rates[..., k, c])
+        apart = np.array([COORDINATES.index(name) for name in ("axial", "radial_h", "radial_t")])
+        add(f"{joint}.distance", "m", lambda s, k=k, apart=apart: smooth.norm(s.coordinates[..., k, apart]))
         for group, unit in (("reaction", "N"), ("reaction_moment", "N m")):
             for c in range(3):
                 add(f"{joint}.{group}.{_XYZ[c]}", unit, lambda s, g=group, k=k, c=c: getattr(s, g)[..., k, c])

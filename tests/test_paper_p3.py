@@ -63,6 +63,7 @@ def test_friction_makes_contact_permanent_early():
     free, rubbing = paper("P3 frictionless"), paper("P3 Threlfall")
     lifted = [np.asarray(run.ts)[np.asarray(run["joint.penetration"]) <= 0].max() for run in (free, rubbing)]
     assert lifted[1] < 0.15 and lifted[0] > 1.5
+    np.testing.assert_allclose(free["joint.distance"], free["joint.penetration"] + 0.2e-3, atol=1e-12)
     speeds = [np.asarray(run.events.log.speed)[run.events.rows("touch")] for run in (free, rubbing)]
     assert np.median(speeds[1]) < 0.8 * np.median(speeds[0])
 

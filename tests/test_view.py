@@ -74,6 +74,7 @@ def test_clearance_joint_carries_its_play(crank):
     assert joint["sizes"] == {"radius": 0.01, "clearance": 0.5e-3}
     np.testing.assert_allclose(numbers(joint["displacement"])[:, 0], np.linspace(-6e-4, 6e-4, 7), atol=1e-10)
     np.testing.assert_allclose(joint["depth"], crank["B.penetration"], rtol=1e-5, atol=1e-10)
+    np.testing.assert_allclose(crank["B.distance"], crank["B.penetration"] + 0.5e-3, atol=1e-12)
 
 
 def test_scene_is_plain_json_with_a_bounded_number_of_times(crank):
