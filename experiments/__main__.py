@@ -1,9 +1,13 @@
 """`python -m experiments list | run NAME | run all [--quick] [--out DIR]`: the studies of the papers and of users."""
 
 import argparse
+import concurrent.futures
 import importlib
 import json
+import os
 import pathlib
+import subprocess
+import sys
 import time
 
 STUDIES = (
@@ -19,6 +23,7 @@ def main(arguments=None):
     parser.add_argument("name", nargs="?", help="a study, or `all`")
     parser.add_argument("--quick", action="store_true", help="shorter runs and fewer cases")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out/experiments"))
+    parser.add_argument("--jobs", type=int, default=_cores(), help="studies side by side (all); default: one per core")
     parser.add_argument("--again", action="store_true", help="run studies whose summary is there already")
     options = parser.parse_args(arguments)
     if options.action == "list":
@@ -30,6 +35,8 @@ def main(arguments=None):
     if unknown:
         print(f"There is no study `{unknown[0]}`. Known: {', '.join(STUDIES)}, all.")
         return 2
+    if len(names) > 1 and options.jobs > 1:
+        return _side_by_side(names, options)
     import jax
 
     jax.config.update("jax_enable_x64", True)
@@ -48,6 +55,26 @@ def main(arguments=None):
         study.finish(time.perf_counter() - begin)
         print(f"{name}: {time.perf_counter() - begin:.0f} s, written to {folder}", flush=True)
     return 0
+
+
+def _cores():
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+
+
+def _side_by_side(names, options):
+    """Every study in a process of its own, a few at a time. 1 if one fails."""
+
+    def one(name):
+        flags = [f for f, on in (("--quick", options.quick), ("--again", options.again)) if on]
+        command = [sys.executable, "-m", "experiments", "run", name, "--out", str(options.out), *flags]
+        return subprocess.run(command).returncode
+
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        codes = dict(zip(names, pool.map(one, names), strict=True))
+    failed = [name for name, code in codes.items() if code]
+    if failed:
+        print(f"failed: {', '.join(failed)}")
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
