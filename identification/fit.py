@@ -15,6 +15,7 @@ from .errors import StudyError
 from .information import covariance, verdicts
 from .result import FitResult
 
+_EARLY = 1e-5  # tolerance of all stages but the last: what they leave off grows with chaos in the next one
 _ROUNDS = 3  # of estimating the noise where it is not given
 
 
@@ -210,7 +211,7 @@ def _one_start(problem, method, horizons, tolerance, most, book, note, begin):
                 book.walk,
                 lambda u, h=horizon, p=stage: p.residuals(u, h),
                 lambda u, h=horizon, p=stage: p.linearised(u, h),
-                space.lower, space.upper, tolerance=tolerance if last else 1e-3, most=most, note=record,
+                space.lower, space.upper, tolerance=tolerance if last else _EARLY, most=most, note=record,
             )  # fmt: skip
             if point is None:
                 book.finished.append(
