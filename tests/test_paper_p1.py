@@ -85,14 +85,14 @@ def test_reaction_oscillates_more_with_more_clearance_but_most_with_none():
     """P1 figure 10, total variation of the reaction along x over that of the ideal joint. "Oscillations grow with the
     clearance": reproduced from 1 um (.84) over .1 mm (.91) to 1 mm (1.71). "With null clearance no oscillations":
     refuted (N/m^1.5, clip), 13 to 19 in three runs that differ by 1e-9 of the stiffness; with 1 um in N/mm^1.5 it is
-    1.01 to 1.37 in six."""
+    1.01 to 1.37 in six (middle 1.15)."""
     ideal = variation(paper("P1 ideal"), "B.reaction.x")
     one, tenth, whole = (variation(paper(name), "B.reaction.x") / ideal for name in SPHERES)
     assert one < tenth < 1.0 and whole > 1.4
     number = "B.interface.normal.elastic.stiffness"
     null = [variation(run, "B.reaction.x") / ideal for run in ensemble("P1 sphere 0", number, 5)]
     stiff = [variation(run, "B.reaction.x") / ideal for run in ensemble("P1 sphere 1 um, N/mm", number, 6)]
-    assert min(null) > 10 and 1.0 < min(stiff) < 1.05 and max(stiff) < 1.6
+    assert min(null) > 10 and 1.0 < min(stiff) < 1.05 and np.median(stiff) < 1.3
 
 
 def test_clearance_costs_steps():
