@@ -48,7 +48,7 @@ def test_loss_method_and_repeats_of_a_study_file(pendulum):
     ('method = "newton"', r"fit\.method: is .*expected \"lm\" or"),
     ('method = {optax = "adamant"}', "Optax has no optimiser `adamant`"),
     ('method = {optax = "adam", rate = 1.0}', "optax.adam refuses these arguments"),
-    ('loss = "hubert"', "loss `hubert` is unknown"),
+    ('loss = "hubert"', r"fit\.loss: .*`hubert`.*Did you mean `huber`"),
     ("repeats = 3", r"fit\.repeats: is .*expected true or false"),
 ])  # fmt: skip
 def test_faulty_fit_tables_name_the_key(pendulum, fit, message):

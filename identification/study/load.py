@@ -5,6 +5,7 @@ import dataclasses
 import mbjax as mb
 from mbjax.io.faults import describe, join
 
+from ..loss import LOSSES
 from ..parameter import Parameter
 from ..problem import START, Problem
 from ..quantity import read_number
@@ -112,7 +113,7 @@ def _settings(table, faults):
         elif key == "method":
             good[key] = _method(value, faults)
         elif key == "loss":
-            good[key] = value if isinstance(value, str) else faults.add(where, f"is {describe(value)}; expected text.")
+            good[key] = value if value in LOSSES else faults.choice(where, str(value), "a loss", list(LOSSES))
         elif key == "repeats":
             good[key] = value is True
             if not isinstance(value, bool):
