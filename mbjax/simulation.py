@@ -15,6 +15,7 @@ from .state import Rates, State, no_account, positions
 from .stepping import explicit, implicit, loop
 from .stepping.adjoint import AbstractAdjoint, ForwardMode, Replay, Tangents
 from .stepping.flow import pack, sizes, to_state
+from .stepping.progress import SUCCESS
 from .stepping.rosenbrock import Rodas4
 from .stepping.stabilise import AbstractStabilisation, Projection
 from .stepping.steps import Adaptive, Fixed
@@ -65,7 +66,7 @@ def simulate(
     adjoint = _adjoint(adjoint)
     states, result, statistics, log = _run(adjoint, method, system.model, state, ts, _knots(system, ts))
     trajectory = Trajectory(system, ts, states, result, statistics, log)
-    if throw and is_concrete(result.code) and result.code != loop.SUCCESS:
+    if throw and is_concrete(result.code) and result.code != SUCCESS:
         raise SimulationError(f"The simulation of `{system.mechanism.name}` stopped: {result.message}.")
     _warn_of_speeds(system, states.memory.points.fastest)
     return trajectory

@@ -17,7 +17,7 @@ from .redundancy import still
 from .schur import to_rows
 from .smooth import unwrap
 from .state import Rates, State, displace, no_account, spoiled
-from .stepping.loop import NO_EQUILIBRIUM, SUCCESS
+from .stepping.progress import NO_EQUILIBRIUM, SUCCESS
 from .trajectory import Result, Statistics, Trajectory
 
 _DESCENT_STEPS, _NEWTON_STEPS = 40, 6

@@ -14,7 +14,7 @@ from .files import Atomic
 from .observe import channels, find_channel, snapshots
 from .state import State
 from .stepping.log import Log
-from .stepping.loop import MESSAGES, SUCCESS
+from .stepping.progress import MESSAGES, SUCCESS
 from .system import System
 
 
@@ -33,7 +33,7 @@ class Statistics(eqx.Module):
 class Result(eqx.Module):
     """How the integration ended."""
 
-    code: jax.Array  # 0 is success; see `mbjax.stepping.loop.MESSAGES`
+    code: jax.Array  # 0 is success; see `mbjax.stepping.progress.MESSAGES`
     time: jax.Array  # s, the last time that was reached
 
     @property

@@ -97,7 +97,7 @@ def test_variants_that_fail_are_named_and_change_no_other_row(whole):
     good = found.code == 0
     np.testing.assert_array_equal(found.measures[good], whole[1].measures[good])
     assert np.isnan(found.measures[~good]).all() and "variant 5" in str(found)
-    short = ident.sweep(ball(), {BOUNCE: E[-3:]}, KEPT, TS, max_steps=50)
+    short = ident.sweep(ball(), {BOUNCE: E[-3:]}, KEPT, TS, max_steps=30)
     assert short.failed.size and "largest number of steps" in short.reason[short.failed[0]]
 
 

@@ -12,7 +12,7 @@ from browser import Browser, find_chromium
 
 import mbjax as mb
 from mbjax.cli.main import main
-from mbjax.stepping.loop import NOT_FINITE
+from mbjax.stepping.progress import NOT_FINITE
 from mbjax.trajectory import Result, Statistics, Trajectory
 from mbjax.view import make_scene
 from mbjax.view.joints import PAIRS, drawn_as

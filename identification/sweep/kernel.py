@@ -8,7 +8,7 @@ import numpy as np
 
 import mbjax as mb
 from mbjax import lanes
-from mbjax.stepping.loop import MESSAGES
+from mbjax.stepping.progress import MESSAGES
 from mbjax.system import check_values
 
 from ..errors import StudyError

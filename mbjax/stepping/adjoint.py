@@ -20,7 +20,8 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
 from .. import lanes
-from . import loop
+from . import loop, switches
+from .progress import aim, bend, judge, landed, start, unfinished, update
 from .replay import replay_steps, replayed, unreached
 from .steps import Adaptive, ErrorNorm
 
@@ -228,17 +229,18 @@ def _joint(config, leaves, settings, ts, knots, seeds):
     moving, rest, moment_dot = both(first, (inputs,), (inputs_dot,))
     moment = eqx.combine(moving, rest)
     relative = _relative_size(leaves, seeds)
-    progress = loop.start(method, model, moment, ts, norm)
+    progress = start(method, model, moment, ts, norm)
     rows_dot = jax.tree.map(lambda x: loop.rows_for(ts, x), (moment_dot.y, moment_dot.memory))
 
     def body(carry):
         moment, moment_dot, progress, rows_dot = carry
-        end, shortened = loop.aim(progress, ts, knots)
+        end, shortened = aim(progress, ts, knots)
+        bent = bend(method, progress, end)
         inexact, exact = eqx.partition(moment, eqx.is_inexact_array)
 
         def attempt(model_moving, inexact):
             model = eqx.combine(model_moving, model_fixed)
-            tried = loop.attempt(method, model, eqx.combine(inexact, exact), progress.t, end, progress.jumped)
+            tried = loop.attempt(method, model, eqx.combine(inexact, exact), progress.t, end, bent, progress.jumped)
             return eqx.partition(tried, eqx.is_inexact_array)
 
         moving, rest, tried_dot = both(attempt, (model_moving, inexact), (model_dot, moment_dot))
@@ -247,37 +249,34 @@ def _joint(config, leaves, settings, ts, knots, seeds):
         fine = tried.ok & tried.finite() & jnp.all(jnp.isfinite(tried_dot.error))
         if isinstance(method.steps, Adaptive):
             of_motion = norm(error, moment.y, tried.y)
-            stretch = jnp.maximum(progress.usual / (end - progress.t), 1.0)
-            of_tangents = norm.of_tangents(
-                tried_dot.error, moment_dot.y, tried_dot.y, moment.y, tried.y, relative, stretch
-            )
+            of_tangents = norm.of_tangents(tried_dot.error, moment_dot.y, tried_dot.y, moment.y, tried.y, relative)
             error = jnp.maximum(of_motion, of_tangents)
             good = fine & (error < 1)
 
         def finish(model_moving, inexact, moving):
             model = eqx.combine(model_moving, model_fixed)
             before, tried = eqx.combine(inexact, exact), eqx.combine(moving, rest)
-            new, outcome = loop.finish(method, model, before, tried, progress.t, end)
+            new, outcome = loop.finish(method, model, before, tried, progress.t, end, bent)
             inexact_, exact_ = eqx.partition(new, eqx.is_inexact_array)
             return inexact_, (exact_, jax.lax.stop_gradient(outcome))
 
         new, (new_exact, outcome), new_dot = loop.finish_if(
             good,
             lambda: both(finish, (model_moving, inexact, moving), (model_dot, moment_dot, tried_dot)),
-            (inexact, (exact, loop.uneventful()), moment_dot),
+            (inexact, (exact, switches.uneventful()), moment_dot),
         )
         new = eqx.combine(new, new_exact)
         fine = fine & jnp.all(jnp.isfinite(new.y))
-        verdict = loop.judge(method, progress, end, shortened, outcome, error, fine, moment.y, new.y)
-        on_output, _ = loop.landed(progress, end, ts, knots)
+        verdict = judge(method, progress, end, shortened, bent, outcome, error, fine, moment.y, new.y)
+        on_output, _ = landed(progress, end, ts, knots)
         row = jnp.minimum(progress.output, ts.shape[0] - 1)
         rows_dot = loop.write_row(rows_dot, row, verdict.keep & on_output, (new_dot.y, new_dot.memory))
-        progress = loop.update(method, progress, end, verdict, outcome, ts, knots)
+        progress = update(method, progress, end, verdict, outcome, ts, knots)
         moment = loop.select(verdict.keep, new, moment)
         return moment, loop.select(verdict.keep, new_dot, moment_dot), progress, rows_dot
 
     carry = (moment, moment_dot, progress, rows_dot)
-    _, moment_dot, _, rows_dot = jax.lax.while_loop(lambda c: loop.unfinished(c[2], ts), body, carry)
+    _, moment_dot, _, rows_dot = jax.lax.while_loop(lambda c: unfinished(c[2], ts), body, carry)
     return [jnp.moveaxis(x, -1, 0) for x in jax.tree.leaves((rows_dot, moment_dot.log))]
 
 

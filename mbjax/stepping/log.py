@@ -48,14 +48,13 @@ def empty(rows, loads):
     return Log(jnp.array(0), whole, whole, no, none, none, none, none, loads, zero, loads.force)
 
 
-def record(log, happening, before, after, t0, t1, inside):
+def record(log, happening, before, after, t0, t1, bend, inside):
     """The log after a step. `before` and `after` are the `Loads` at its end: under the law of the step, and under that
     of the next one; `inside(x)` are the normal forces at the fraction x of the step. Over the step the force is the
-    cubic through both ends, which tells the impulse and where the largest force is.
+    cubic through both ends, which tells where the largest force is; the impulse is summed up in the step's bent time.
     """
     h, start = t1 - t0, log.loads
-    impulse = 0.5 * h * (start.force + before.force) + h * h / 12 * (start.force_rate - before.force_rate)
-    impulse = log.impulse_so_far + impulse
+    impulse = log.impulse_so_far + _impulse(start, inside(0.5 - 0.25 * bend), before, h, bend)
     crest = _crest(start.force, h * start.force_rate, before.force, h * before.force_rate, inside)
     peak = jnp.maximum(jnp.maximum(log.peak_so_far, before.force), crest)
     happened = happening.kind >= 0
@@ -79,6 +78,15 @@ def record(log, happening, before, after, t0, t1, inside):
         jnp.where(happened & (happening.kind != TURN), 0.0, impulse),
         jnp.where(happened & (happening.kind != TURN), 0.0, peak),
     )
+
+
+def _impulse(start, middle, end, h, bend):
+    """Over the fraction x of the solver's time, t = t0 + h x (1 - bend + bend x), in which a force that begins or ends
+    like a power of time is smooth; `middle` is the force at x = 1/2. Exact up to the fifth power."""
+    first, last = h * (1 - bend), h * (1 + bend)  # dt/dx
+    slope0 = first * first * start.force_rate + 2 * h * bend * start.force
+    slope1 = last * last * end.force_rate + 2 * h * bend * end.force
+    return (7 * first * start.force + 16 * h * middle + 7 * last * end.force) / 30 + (slope0 - slope1) / 60
 
 
 def _crest(f0, s0, f1, s1, inside):

@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 
 from . import loop
+from .progress import SUCCESS
 
 
 def replayed(checkpoints, config, leaves, settings, ts, knots):
@@ -24,7 +25,7 @@ def replayed(checkpoints, config, leaves, settings, ts, knots):
         method, model, y0, memory, fixed[2], fixed[3], ends, count, kind="checkpointed", checkpoints=checkpoints
     )
     # A run that failed has no derivative: NaN, never an invented number.
-    trust = jnp.where(progress.result == loop.SUCCESS, 1.0, jnp.nan)
+    trust = jnp.where(progress.result == SUCCESS, 1.0, jnp.nan)
     return (outputs, jax.tree.leaves(eqx.filter((kept, log), eqx.is_inexact_array))), trust
 
 
@@ -42,8 +43,8 @@ def replay_steps(method, model, y0, memory, ts, knots, ends, count, **how):
 
     def body(carry):
         moment, k, row, jumped, t, rows = carry
-        end = ends[k]
-        new, outcome = loop.advance(method, model, moment, t, end, jumped)
+        end, bend = ends[k]
+        new, outcome = loop.advance(method, model, moment, t, end, bend, jumped)
         on_output = end == ts[jnp.minimum(row, ts.shape[0] - 1)]
         out = (new.y, *split(new.memory))
         rows = jax.tree.map(lambda r, x: _put(r, row, on_output, x), rows, out, is_leaf=_is_buffer)

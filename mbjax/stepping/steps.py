@@ -76,15 +76,8 @@ class ErrorNorm:
         """Error over tolerance of the motion."""
         return jnp.max(self.size(error) / self.tolerance(y0, y1))
 
-    def of_tangents(self, error, s0, s1, y0, y1, seeds, stretch):
-        """Error over tolerance of tangents (n, p); `seeds` (p,) are the relative parameter changes they stand for.
-
-        The right-hand side of tangents jumps where a force has a kink, and the error falls only in proportion to the
-        step there. It is small enough when it is small beside what the tangents change in a step of usual length,
-        `stretch` times this one.
-        """
-        error, s0, s1 = error.T, s0.T, s1.T
+    def of_tangents(self, error, s0, s1, y0, y1, seeds):
+        """Error over tolerance of tangents (n, p); `seeds` (p,) are the relative parameter changes they stand for."""
         allowed = self.tolerance(y0, y1)[None, :] * seeds[:, None]
-        change = self.size(s1 - s0) * stretch
-        allowed = allowed + self.steps.rtol * jnp.maximum(jnp.maximum(self.size(s0), self.size(s1)), change)
-        return jnp.max(self.size(error) / jnp.where(allowed > 0, allowed, 1.0), initial=0.0)
+        allowed = allowed + self.steps.rtol * jnp.maximum(self.size(s0.T), self.size(s1.T))
+        return jnp.max(self.size(error.T) / jnp.where(allowed > 0, allowed, 1.0), initial=0.0)

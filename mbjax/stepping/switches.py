@@ -19,18 +19,26 @@ from .flow import internal_of, sizes, unpack
 from .log import RELEASE, TOUCH, TURN, Happening
 
 _SAMPLES = np.arange(1, 9) / 8
+_GAUSS = tuple(0.5 * x for x in np.polynomial.legendre.leggauss(5) + np.array([[1.0], [0.0]]))  # from 0 to 1
+_RELEASE = 20  # tolerances that a release may come late
+_AHEAD = 4  # steps; what lies further off is not foreseen
 _RATE_TOLERANCE = 1e-9  # of a rate that changes sign, over the speed at touch
 
 
-class Switched(eqx.Module):
-    """What a step's end brought."""
+class Outcome(eqx.Module):
+    """What a step's end tells the choice of the next ones; times are infinite where nothing is near."""
 
-    y: jax.Array
-    memory: Memory
-    fraction: jax.Array  # () where in the step to end instead; 1 to keep it
-    any: jax.Array  # () whether a point switched
-    touched: jax.Array  # () whether a point touched
-    happening: Happening
+    fraction: jax.Array  # () of the step, where a switch wants it to end; 1 to keep it
+    switched: jax.Array  # () whether a contact point switched
+    apart: jax.Array  # () whether nothing is in contact
+    touched: jax.Array  # () s, when a point touched in this step
+    until: jax.Array  # () s, when the next contact is expected to end
+    meeting: jax.Array  # () s, when the next one is expected to begin
+
+
+def uneventful():
+    no, never = jnp.array(False), jnp.array(jnp.inf)
+    return Outcome(jnp.ones(()), no, no, never, never, never)
 
 
 def begin(structure, model, y, memory):
@@ -40,7 +48,8 @@ def begin(structure, model, y, memory):
 
 
 def switch(method, model, moment, y, spin, moving, t0, t1):
-    """Look at all contact points at the end of a step from t0 to t1."""
+    """Look at all contact points at the end of a step from t0 to t1: the state and memory to go on with, the `Outcome`
+    and the `Happening`."""
     structure = method.structure
     before = moment.memory.points
     memory = Memory(spin, before)
@@ -48,6 +57,9 @@ def switch(method, model, moment, y, spin, moving, t0, t1):
     tolerance = interactions.tolerances(structure, model)
     still = jax.lax.stop_gradient
     fraction = _fraction(structure, before, still(depth), still(rate), still(tolerance), t1 - t0)
+    ends = (before.mode != OPEN) & (fraction < 1)
+    release = t0 + jnp.min(jnp.where(ends, fraction, jnp.inf), initial=jnp.inf) * (t1 - t0)
+    fraction = jnp.min(fraction, initial=1.0)
     tiny = t1 - t0 <= 16 * jnp.finfo(float).eps * jnp.abs(t1)
     fraction = jnp.where(tiny, 1.0, fraction)
 
@@ -89,8 +101,61 @@ def switch(method, model, moment, y, spin, moving, t0, t1):
         )
     kind = jnp.where(touched, TOUCH, jnp.where(left, RELEASE, jnp.where(turned, TURN, -1)))
     grazing = touched & (square < 4 * jnp.abs(rate_rate) * tolerance + SLOWEST_TOUCH**2)
+    until, meeting = _outlook(mode, before, *still((depth, rate, _allowed(structure, mode, tolerance))), t1 - t0)
+    outcome = Outcome(
+        fraction,
+        happened,
+        jnp.all(mode == OPEN),
+        jnp.min(jnp.where(touched, t1 + jnp.minimum(still(back), 0.0), jnp.inf), initial=jnp.inf),
+        jnp.where(fraction < 1, release, t1 + until),
+        t1 + meeting,
+    )
     happening = Happening(kind, t1 + back, jnp.where(touched, speed, jnp.abs(rate + rate_rate * back)), grazing)
-    return Switched(y, after, fraction, happened, jnp.any(touched), happening)
+    return y, after, outcome, happening
+
+
+def _allowed(structure, mode, tolerance):
+    """How far a depth may lie beyond its switch. Where no force jumps a release counts for little: force and
+    stiffness have gone to zero when it comes."""
+    return tolerance if structure.jumps else jnp.where(mode == OPEN, tolerance, _RELEASE * tolerance)
+
+
+def _outlook(mode, before, depth, rate, tolerance, h):
+    """Times (s) after the end of a step until the next contact ends, and until the next one begins."""
+    # End curvature and jerk of the cubic through depths and rates at both ends of the step.
+    bend = (6 * (before.depth - depth) + h * (2 * before.rate + 4 * rate)) / (h * h)
+    jerk = (12 * (before.depth - depth) + 6 * h * (before.rate + rate)) / (h * h * h)
+    until = _time_to_release(mode, before, depth, rate, tolerance, bend)
+    meeting = _time_to_touch(mode, depth, rate, tolerance, bend, jerk)
+    return (jnp.where(x <= _AHEAD * h, x, jnp.inf) for x in (jnp.min(x, initial=jnp.inf) for x in (until, meeting)))
+
+
+def _time_to_release(mode, before, depth, rate, tolerance, bend):
+    """As if the force went like the depth to the power 3/2."""
+    ending = (mode != OPEN) & (rate < 0) & (depth > 0)
+    depth = jnp.where(ending, depth, 1.0)
+    # Twice the energy that the contact still gives, from what it gave in this step if that was much.
+    given, left = rate * rate - before.rate * before.rate, before.depth**2.5 - depth**2.5
+    much = (before.rate < 0) & (before.depth > 0) & (left > 0.2 * depth**2.5) & (given > 0)
+    gain = jnp.where(much, given / jnp.where(much, left, 1.0) * depth**2.5, 0.8 * jnp.maximum(-bend * depth, 0.0))
+    x, weight = _GAUSS
+    # Depths go with 1 - x^2: the speed may start from next to nothing.
+    speed = jnp.sqrt(rate * rate + gain * (1 - (1 - x * x) ** 2.5)[:, None])
+    time = jnp.sum((2 * x * weight)[:, None] / jnp.where(ending, speed, 1.0), axis=0) * depth
+    fastest = jnp.sqrt(rate * rate + gain)
+    return jnp.where(ending, time + 0.5 * tolerance / jnp.where(ending, fastest, 1.0), jnp.inf)
+
+
+def _time_to_touch(mode, depth, rate, tolerance, bend, jerk):
+    """As the cubic goes on."""
+    way = 0.5 * tolerance - depth
+    square = rate * rate + 2 * bend * way
+    meets = (mode == OPEN) & (rate > 0) & (square > 0)
+    x = 2 * way / jnp.where(meets, rate + jnp.sqrt(jnp.where(meets, square, 1.0)), 1.0)
+    for _ in range(2):
+        slope = rate + x * (bend + 0.5 * x * jerk)
+        x = x - (x * (rate + x * (bend / 2 + x * jerk / 6)) - way) / jnp.where(slope > 0.2 * rate, slope, jnp.inf)
+    return jnp.where(meets & (x > 0), x, jnp.inf)
 
 
 def _along_flow(method, model, memory, y, t):
@@ -131,8 +196,9 @@ def reset(structure, model, y, flipped):
 
 
 def _fraction(structure, before, depth, rate, tolerance, h):
-    """Where in the step the first switch lies if it ended beyond the tolerance, else 1."""
+    """Where in the step each point's first switch lies if it ended beyond the tolerance, else 1 (points,)."""
     sign = jnp.where(before.mode == OPEN, 1.0, -1.0)
+    tolerance = _allowed(structure, before.mode, tolerance)
     aim = 0.5 * tolerance
     # The depth over the step is the cubic through depths and rates at both ends.
     g0, s0, g1, s1 = sign * before.depth, sign * before.rate * h, sign * depth, sign * rate * h
@@ -154,6 +220,8 @@ def _fraction(structure, before, depth, rate, tolerance, h):
     for _ in range(4):
         slope = cubic_slope(x)
         x = jnp.clip(x - (cubic(x) - aim) / jnp.where(slope != 0, slope, 1.0), low, high)
+    # The cubic errs most in the middle; it is better to land too early than too late.
+    x = jnp.where(before.mode == OPEN, x - 0.5 * (x * (1 - x)) ** 2, x)
     at_depth = jnp.where(jnp.any(beyond, axis=0), x, 1.0)
     if structure.returns.any():
         sign = jnp.where(before.mode == CLOSED, -1.0, 1.0)
@@ -163,4 +231,4 @@ def _fraction(structure, before, depth, rate, tolerance, h):
         late = watched & (r1 > allowed)
         root = (0.5 * allowed - r0) / jnp.where(r1 > r0, r1 - r0, 1.0)
         at_depth = jnp.minimum(at_depth, jnp.where(late, root, 1.0))
-    return jnp.min(jnp.clip(at_depth, 1e-3, 1.0), initial=1.0)
+    return jnp.clip(at_depth, 1e-3, 1.0)

@@ -14,9 +14,10 @@ def extreme_angle(centre, first, second, guess, sign):
     """Angle at which |centre + cos(angle) first + sin(angle) second| is smallest (sign 1) or largest (sign -1).
 
     Vectors (points, 2) are seen along the axis; `first` and `second` are the circle's half axes; `guess` (points, 2)
-    is the direction of the extreme for a circle that is not tilted. The best of that and of 16 samples starts Newton's
-    method on the angle: the distance has two minima on a tilted circle, and Newton alone may climb. The last two
-    rounds carry derivatives, so that value, first and second derivative are those of the implicit function.
+    is the direction of the extreme for a circle that is not tilted. The best of that and of 16 samples, and the best
+    that is far from it, start Newton's method on the angle: the distance has two minima on a tilted circle, and Newton
+    alone may climb. The last two rounds carry derivatives, so that value, first and second derivative are those of
+    the implicit function.
     """
 
     def point(angle):
@@ -41,9 +42,15 @@ def extreme_angle(centre, first, second, guess, sign):
         jnp.take_along_axis(angles, 1 + jnp.argmin(distances[1:], axis=0)[None], axis=0)[0],
         start,
     )
+    # The other extreme of a tilted circle lies more than a quarter turn away, and only at the end is it known which of
+    # the two is the one: samples may mistake one for the other where they are about alike.
+    away = jnp.cos(angles[1:] - best) < 0.1
+    other = jnp.take_along_axis(angles, 1 + jnp.argmin(jnp.where(away, distances[1:], jnp.inf), axis=0)[None], axis=0)
     frozen = jax.lax.stop_gradient((centre, first, second))
-    angle = jax.lax.stop_gradient(best)
-    angle, _ = jax.lax.scan(lambda a, _: (newton(a, *frozen), None), angle, None, length=_ROUNDS)
+    both = jax.lax.stop_gradient(jnp.concatenate([best[None], other]))
+    both, _ = jax.lax.scan(lambda a, _: (newton(a, *frozen), None), both, None, length=_ROUNDS)
+    distances = jax.lax.stop_gradient(sign * jnp.sum(jax.vmap(point)(both) ** 2, axis=-1))
+    angle = jnp.where(distances[1] < distances[0] * (1 - sign * 1e-12), both[1], both[0])
     for _ in range(2):
         angle = newton(angle, centre, first, second)
     return angle
