@@ -80,6 +80,18 @@ def test_default_answers_reverse_mode_too():
     np.testing.assert_allclose(jax.jit(jax.jacrev(run))(zero), jax.jit(jax.jacfwd(run))(zero), rtol=1e-7, atol=1e-8)
 
 
+def test_forward_mode_has_second_derivatives_and_no_reverse():
+    run, count = outcome("pendulum", mb.ForwardMode(), 1e-11)
+    zero, first = jnp.zeros(count), jax.jit(jax.jacfwd(run))
+    second = jax.jit(jax.jacfwd(jax.jacfwd(run)))(zero)
+    expected = np.stack([(first(zero + h) - first(zero - h)) / 2e-4 for h in 1e-4 * jnp.eye(count)], axis=-1)
+    np.testing.assert_allclose(second, expected, atol=1e-6 * np.abs(expected).max())
+    batch = jax.jit(jax.vmap(jax.jacfwd(run)))(jnp.stack([zero, zero + 0.01]))
+    np.testing.assert_allclose(batch, [first(zero), first(zero + 0.01)], rtol=1e-9, atol=1e-9)
+    with pytest.raises(NotImplementedError, match="Replay"):
+        jax.jacrev(run)(zero)
+
+
 def test_derivative_by_the_output_and_start_times():
     system = mb.assemble(mb.library.pendulum())
     state = mb.initial_state(system)

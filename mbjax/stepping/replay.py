@@ -68,12 +68,5 @@ def _put(rows, row, write, x):
     return rows.at[row].set(x, pred=write)
 
 
-def unreached(reached, rows):
-    """NaN in the rows after a failure."""
-    if not jnp.issubdtype(rows.dtype, jnp.inexact):
-        return rows
-    return jnp.where(reached.reshape(-1, *(1,) * (rows.ndim - 1)), rows, jnp.nan)
-
-
 def _is_buffer(x):
     return hasattr(x, "at")
