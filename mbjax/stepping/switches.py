@@ -20,7 +20,6 @@ from .log import RELEASE, TOUCH, TURN, Happening
 
 _SAMPLES = np.arange(1, 9) / 8
 _GAUSS = tuple(0.5 * x for x in np.polynomial.legendre.leggauss(5) + np.array([[1.0], [0.0]]))  # from 0 to 1
-_RELEASE = 20  # tolerances that a release may come late
 _AHEAD = 4  # steps; what lies further off is not foreseen
 _RATE_TOLERANCE = 1e-9  # of a rate that changes sign, over the speed at touch
 
@@ -101,7 +100,7 @@ def switch(method, model, moment, y, spin, moving, t0, t1):
         )
     kind = jnp.where(touched, TOUCH, jnp.where(left, RELEASE, jnp.where(turned, TURN, -1)))
     grazing = touched & (square < 4 * jnp.abs(rate_rate) * tolerance + SLOWEST_TOUCH**2)
-    until, meeting = _outlook(mode, before, *still((depth, rate, _allowed(structure, mode, tolerance))), t1 - t0)
+    until, meeting = _outlook(mode, before, *still((depth, rate)), tolerance, t1 - t0)
     outcome = Outcome(
         fraction,
         happened,
@@ -112,12 +111,6 @@ def switch(method, model, moment, y, spin, moving, t0, t1):
     )
     happening = Happening(kind, t1 + back, jnp.where(touched, speed, jnp.abs(rate + rate_rate * back)), grazing)
     return y, after, outcome, happening
-
-
-def _allowed(structure, mode, tolerance):
-    """How far a depth may lie beyond its switch. Where no force jumps a release counts for little: force and
-    stiffness have gone to zero when it comes."""
-    return tolerance if structure.jumps else jnp.where(mode == OPEN, tolerance, _RELEASE * tolerance)
 
 
 def _outlook(mode, before, depth, rate, tolerance, h):
@@ -198,7 +191,6 @@ def reset(structure, model, y, flipped):
 def _fraction(structure, before, depth, rate, tolerance, h):
     """Where in the step each point's first switch lies if it ended beyond the tolerance, else 1 (points,)."""
     sign = jnp.where(before.mode == OPEN, 1.0, -1.0)
-    tolerance = _allowed(structure, before.mode, tolerance)
     aim = 0.5 * tolerance
     # The depth over the step is the cubic through depths and rates at both ends.
     g0, s0, g1, s1 = sign * before.depth, sign * before.rate * h, sign * depth, sign * rate * h
