@@ -48,14 +48,15 @@ def empty(rows, loads):
     return Log(jnp.array(0), whole, whole, no, none, none, none, none, loads, zero, loads.force)
 
 
-def record(log, happening, before, after, t0, t1, bend, inside):
+def record(log, happening, before, after, h, bend, inside, more):
     """The log after a step. `before` and `after` are the `Loads` at its end: under the law of the step, and under that
-    of the next one; `inside(x)` are the normal forces at the fraction x of the step. Over the step the force is the
-    cubic through both ends, which tells where the largest force is; the impulse is summed up in the step's bent time.
+    of the next one; `inside(x)` are the normal forces at the fraction x of the step of length h, and `inside(x, more())`
+    are better ones. Over the step the force is the cubic through both ends, which tells where the largest force is; the
+    impulse is summed up in the step's bent time.
     """
-    h, start = t1 - t0, log.loads
+    start = log.loads
     impulse = log.impulse_so_far + _impulse(start, inside(0.5 - 0.25 * bend), before, h, bend)
-    crest = _crest(start.force, h * start.force_rate, before.force, h * before.force_rate, inside)
+    crest = _crest(start.force, h * start.force_rate, before.force, h * before.force_rate, inside, more)
     peak = jnp.maximum(jnp.maximum(log.peak_so_far, before.force), crest)
     happened = happening.kind >= 0
     rows = log.kind.shape[0]
@@ -89,7 +90,7 @@ def _impulse(start, middle, end, h, bend):
     return (7 * first * start.force + 16 * h * middle + 7 * last * end.force) / 30 + (slope0 - slope1) / 60
 
 
-def _crest(f0, s0, f1, s1, inside):
+def _crest(f0, s0, f1, s1, inside, more):
     """The largest force inside a step, where the cubic with values f and slopes s (per step) at its ends has one; else
     0. Where the force is level its value does not depend on where exactly: that place needs no derivative.
     """
@@ -102,9 +103,12 @@ def _crest(f0, s0, f1, s1, inside):
     # beside the crest, the force there changes with the time of the contact. So the law itself is asked.
     k = jax.lax.stop_gradient(jnp.argmax(crest))
     bend = jax.lax.stop_gradient(2 * a * x + b)[k]
-    return crest.at[k].set(
-        jax.lax.cond(jnp.any(has), lambda: _top(lambda x: inside(x)[k], x[k], bend), lambda: crest[k])
-    )
+
+    def top():
+        extra = more()
+        return _top(lambda x: inside(x, extra)[k], x[k], bend)
+
+    return crest.at[k].set(jax.lax.cond(jnp.any(has), top, lambda: crest[k]))
 
 
 def _top(force, x, bend):

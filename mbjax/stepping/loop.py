@@ -14,7 +14,7 @@ from ..smooth import unwrap
 from ..state import Memory, flatten
 from ..structure import Structure
 from . import explicit, implicit, switches
-from .between import between
+from .between import between, bulge
 from .flow import Flow, internal_of, sizes, unpack
 from .log import Loads, Log, empty, record
 from .progress import aim, bend, judge, landed, start, unfinished, update
@@ -130,11 +130,17 @@ def finish(method, model, moment, tried, t0, t1, bend):
         before = _loads(method, model, y, Memory(spin, moment.memory.points), t1)
         after = jax.lax.cond(outcome.switched, lambda: _loads(method, model, new_y, memory, t1), lambda: before)
 
-        def inside(x):
-            here = between(structure, (moment.y, moment.log.loads.flow), (y, before.flow), t1 - t0, x)
-            return _normal_forces(structure, model, here, moment.memory, t0 + x * (t1 - t0))
+        ends = (moment.y, moment.log.loads.flow), (y, before.flow)
+        h = t1 - t0
 
-        log = record(log, happening, before, after, t0, t1, bend, inside)
+        def inside(x, extra=0.0):
+            here = between(structure, *ends, h, x, extra)
+            return _normal_forces(structure, model, here, moment.memory, t0 + x * h)
+
+        def more():
+            return bulge(structure, *ends, h, lambda y: method.flow(t0 + 0.5 * h, y, (model, moment.memory)))
+
+        log = record(log, happening, before, after, h, bend, inside, more)
     return Moment(new_y, memory, tried.solver_state, log), outcome
 
 
