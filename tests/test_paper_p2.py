@@ -115,14 +115,15 @@ def test_dry_joint_does_not_lose_less_than_with_friction(dry):
     assert oiled < 0.3 * rubbing and 0.5 * rubbing < free < 1.5 * rubbing
 
 
-def test_film_softens_the_touches():
+def test_film_softens_the_touches(dry):
     """P2 figures 16, 17, the lubricant "reduces the level of impacts": reproduced, touches at .003 against 4.4 m/s, and
-    reactions along x of 12 kN against 24 kN in the third and fourth turn."""
+    reactions along x of 12 kN against 23 kN in the third and fourth turn (the middle of ten runs, 13 to 29 kN)."""
     speeds = [
         np.asarray(paper(n).events.log.speed)[paper(n).events.rows("touch")].max() for n in ("P2 dry", "P2 hybrid")
     ]
     assert speeds[0] > 4.0 and speeds[1] < 0.01
-    assert size(paper("P2 hybrid"), "B.reaction.x", STEADY) < 0.8 * size(paper("P2 dry"), "B.reaction.x", STEADY)
+    usual = np.median([size(run, "B.reaction.x", STEADY) for run in dry])
+    assert size(paper("P2 hybrid"), "B.reaction.x", STEADY) < 0.8 * usual
 
 
 def test_dry_joint_cannot_be_predicted_for_long():
