@@ -51,9 +51,9 @@ def empty(rows, loads):
 def record(log, happening, before, after, h, bend, inside, more):
     """The log after a step of length h.
 
-    `before` and `after` are the `Loads` at its end, under the law of the step and under that of the next one; `inside(x)`
-    are the normal forces at the fraction x of the step, `inside(x, more())` better ones. Over the step the force is the
-    cubic through both ends, which tells where the largest is; the impulse is summed up in the step's bent time.
+    `before` and `after` are the `Loads` at its end, under the law of the step and under that of the next one.
+    `inside(x)` are the normal forces at the fraction x of the step, `inside(x, more())` better ones. Over the step the
+    force is the cubic through both ends, which tells where the largest is; the impulse is summed up in bent time.
     """
     start = log.loads
     impulse = log.impulse_so_far + _impulse(start, inside(0.5 - 0.25 * bend), before, h, bend)
