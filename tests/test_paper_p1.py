@@ -52,9 +52,11 @@ def test_clearance_delays_the_slider_but_not_in_the_order_of_its_size():
 
 def test_delay_grows_with_the_clearance_where_the_contact_is_stiff():
     """The same in N/mm^1.5: reproduced, and in order. The fourth far end comes at 1.995, 2.005, 2.11 s with 0, .1, 1 mm
-    (ideally 1.995), and .004, .069 J are lost."""
+    (ideally 1.995; with 1 mm the middle of six runs, 2.10 to 2.135 s), and .004, .069 J are lost."""
     names = ("P1 sphere 0, N/mm", "P1 sphere .1 mm, N/mm", "P1 sphere 1 mm, N/mm")
-    fourth = [turning_times(paper(name))[3] for name in names]
+    fourth = [turning_times(paper(name))[3] for name in names[:2]]
+    runs = ensemble(names[2], "B.interface.normal.elastic.stiffness", 6)
+    fourth.append(np.median([turning_times(run)[3] for run in runs]))
     np.testing.assert_allclose(fourth, [1.995, 2.005, 2.11], atol=0.011)
     assert np.all(np.diff(fourth) > 0) and np.all(np.diff([dissipated(paper(name)) for name in names]) > 1e-3)
 
