@@ -183,7 +183,7 @@ def test_triple_pendulum_with_stops_follows_the_event_located_reference(stops, r
     assert len(events) == switches
     system = mb.assemble(mb.library.triple_pendulum(stops=stops, restitution=restitution))
     start = mb.initial_state(system)
-    run = mb.simulate(system, start, outputs, steps=mb.Adaptive(rtol=1e-10), events=50)
+    run = mb.simulate(system, start, outputs, steps=mb.Adaptive(rtol=1e-11), events=50)
 
     np.testing.assert_allclose(run[COORDINATES], found[:, :4], rtol=1e-6, atol=1e-12)
     speeds = np.asarray(run[[f"{name}_rate" for name in COORDINATES]])
