@@ -41,3 +41,11 @@ def test_log_of_contacts_over_few_steps_keeps_momentum():
     mass = float(system.mechanism.value("ball.mass"))
     assert int(run.statistics.accepted) < 40
     assert abs(release["impulse"] / (mass * (touch["speed"] + release["speed"])) - 1) < 1e-5
+
+
+def test_no_step_is_longer_than_max_step():
+    """Growth after a touch stays below what the user said must not be stepped over."""
+    system = mb.assemble(mb.library.bouncing_ball(gravity=0.0, height=0.01, speed=1.0))
+    state, longest = mb.initial_state(system), 2e-6
+    run = mb.simulate(system, state, [0.0, 0.0105], steps=mb.Adaptive(rtol=1e-3, max_step=longest))
+    assert int(run.statistics.accepted) >= round(0.0105 / longest)

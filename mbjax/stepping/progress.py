@@ -116,10 +116,15 @@ def aim(progress, ts, knots):
     return end, (ratio < 2.0) | switching
 
 
+def _bends(method):
+    """Whether steps bend: explicit ones under mbjax's own control, not equal steps nor those of a user's controller."""
+    return isinstance(method.steps, Adaptive) and explicit.is_explicit(method.solver)
+
+
 def bend(method, progress, end):
     """How time bends in a step (`explicit_step`). Forces of contacts grow like a power of the time since the touch that
     is not whole (Hertz: 3/2), and fall like it towards the release; in the square root of that time they are smooth."""
-    if not (method.adaptive and explicit.is_explicit(method.solver)):
+    if not _bends(method):
         return jnp.zeros(())
     step = end - progress.t
     since, until = jnp.sqrt(progress.t - progress.since), jnp.sqrt(progress.until - progress.t)
@@ -169,6 +174,8 @@ def judge(method, progress, end, shortened, bend, outcome, error, fine, y0, y1):
         factor = (following - jnp.where(keep, end, done.t)) / h
         instead = _within(h, factor, bend)
         step = jnp.where(keep, _after(h, factor, bend, outcome.until - end), instead)
+        if isinstance(method.steps, Adaptive) and method.steps.max_step is not None:
+            step = jnp.minimum(step, method.steps.max_step)
         # A step that was cut short to land somewhere says nothing against the longer one that was proposed.
         step = jnp.where(keep & shortened, jnp.maximum(step, done.step), step)
         smallest = 4 * jnp.finfo(float).eps * jnp.maximum(jnp.abs(done.t), jnp.abs(end))
@@ -222,6 +229,7 @@ def update(method, progress, end, verdict, outcome, ts, knots):
     since = jnp.where(touched, outcome.touched, jnp.where(apart, -jnp.inf, progress.since))
     # A step that is tried again has the end of the contact in the same place, or it knows better.
     until = jnp.where(keep, outcome.until, jnp.minimum(outcome.until, progress.until))
+    until = until if _bends(method) else progress.until
     missed = keep & (end == progress.limit) & ~outcome.switched
     limit = jnp.where(missed, outcome.meeting, verdict.limit)
     exhausted = (accepted + rejected >= method.max_steps) & (output < wanted(ts))

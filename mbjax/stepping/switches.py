@@ -128,7 +128,7 @@ def _time_to_release(mode, before, depth, rate, tolerance, bend):
     ending = (mode != OPEN) & (rate < 0) & (depth > 0)
     depth = jnp.where(ending, depth, 1.0)
     # Twice the energy that the contact still gives, from what it gave in this step if that was much.
-    given, left = rate * rate - before.rate * before.rate, before.depth**2.5 - depth**2.5
+    given, left = rate * rate - before.rate * before.rate, jnp.maximum(before.depth, 0.0) ** 2.5 - depth**2.5
     much = (before.rate < 0) & (before.depth > 0) & (left > 0.2 * depth**2.5) & (given > 0)
     gain = jnp.where(much, given / jnp.where(much, left, 1.0) * depth**2.5, 0.8 * jnp.maximum(-bend * depth, 0.0))
     x, weight = _GAUSS
