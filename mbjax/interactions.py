@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from . import smooth
 from .kinematics import relative
 from .law import CLOSED, OPEN, SLOWEST_START, Points, no_points
 from .rotation import cross, rotate
@@ -95,6 +96,25 @@ def measure(structure, model, moving, memory):
     return tuple(jnp.concatenate(x) for x in zip(*found, strict=True))
 
 
+def slips(structure, model, moving, memory):
+    """Slip velocity of all contact points (points, 3); 0 where a law has no corners."""
+    found = []
+    for k, law in enumerate(model.laws):
+        cornered = bool(law.corner_speeds())
+        found.append(law.slips(_sight(structure, model, moving, memory, k)) if cornered else jnp.zeros((law.points, 3)))
+    return jnp.concatenate(found)
+
+
+def corner_speeds(structure, model):
+    """Corner speeds of the friction at all contact points (points, corners), infinite where there are fewer."""
+    rows = []
+    for law in model.laws:
+        own = law.corner_speeds()
+        row = jnp.stack([jnp.asarray(v, dtype=float) for v in own] + [jnp.inf] * (structure.corners - len(own)))
+        rows.append(jnp.where(law.cornered()[:, None], row, jnp.inf))
+    return jnp.concatenate(rows)
+
+
 def tolerances(structure, model):
     return jnp.concatenate([law.tolerance() for law in model.laws if law.points])
 
@@ -133,6 +153,7 @@ def tables(mechanism, connection_bodies):
         "points": int(points[-1]),
         "internals": int(internals[-1]),
         "returns": np.concatenate(returns) if returns else np.zeros(0, dtype=bool),
+        "corners": max((len(law.corner_speeds()) for _, law in found), default=0),
         "jumps": any(law.jumps() for _, law in found),
         "point_labels": tuple(f"{names[c]}: {n}" for c, law in found for n in law.point_names()),
         "point_connections": np.array([c for c, law in found for _ in range(law.points)], dtype=np.int64),
@@ -153,8 +174,16 @@ def settled(structure, model, moving, memory):
     mode = jnp.where(depth > 0, jnp.where(fresh, CLOSED, before.mode), OPEN)
     inverse = jnp.where(fresh, 1.0 / jnp.maximum(jnp.abs(rate), SLOWEST_START), before.inverse_speed)
     inverse = jnp.where(mode == OPEN, 0.0, inverse)
-    still = jax.lax.stop_gradient
-    return Memory(memory.spin, Points(mode, inverse, still(depth), still(rate), before.fastest))
+    still, pace, slip = jax.lax.stop_gradient, before.pace, before.slip
+    if structure.corners:
+        slip = still(slips(structure, model, moving, memory))
+        pace = passed(slip, still(corner_speeds(structure, model)))
+    return Memory(memory.spin, Points(mode, inverse, still(depth), still(rate), before.fastest, pace, slip))
+
+
+def passed(slip, speeds):
+    """How many of its corner speeds each slip is past (points,)."""
+    return jnp.sum(smooth.norm(slip)[:, None] > speeds, axis=-1)
 
 
 def at_start(structure, spin):

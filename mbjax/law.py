@@ -29,6 +29,9 @@ class Points(eqx.Module):
     depth: jax.Array  # (points,) m or rad, at the last step end
     rate: jax.Array  # (points,) m/s or rad/s, at the last step end
     fastest: jax.Array  # (points,) m/s or rad/s, the largest speed at touch so far
+    # Where a friction law has corners; None: on which side of them a slip is decides itself.
+    pace: jax.Array | None = None  # (points,) how many of the corner speeds the slip has passed
+    slip: jax.Array | None = None  # (points, 3) m/s, at the last step end
 
 
 def no_points(count=0):
@@ -38,7 +41,7 @@ def no_points(count=0):
 
 def by_layer(points, layers, each):
     """Memory of a law's points with leading axes (layers, points)."""
-    return jax.tree.map(lambda x: x.reshape(layers, each), points)
+    return jax.tree.map(lambda x: x.reshape(layers, each, *x.shape[1:]), points)
 
 
 def layered(names, layers):
@@ -92,6 +95,18 @@ class AbstractLaw(eqx.Module):
     @abstractmethod
     def measure(self, relative):
         """Depth and rate of every contact point, each (points,)."""
+
+    def corner_speeds(self):
+        """Slip speeds (m/s) at which the force goes on with another slope, in rising order; counted from structure."""
+        return ()
+
+    def slips(self, relative):
+        """Slip velocity of every contact point (points, 3); only asked of laws with corner speeds."""
+        raise NotImplementedError
+
+    def cornered(self):
+        """Per point (static booleans): whether the corner speeds are its own."""
+        return np.zeros(self.points, dtype=bool)
 
     def highest_speed(self):
         """Speed at touch up to which the law is meant, m/s (a static number)."""

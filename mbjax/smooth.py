@@ -44,12 +44,14 @@ def ramp(x, length):
     return value, slope
 
 
-def corner(x, width):
-    """max(x, 0), its corner rounded over |x| < width (twice differentiable, exact beyond); sharp for width 0."""
+def corner(x, width, past=None):
+    """max(x, 0), its corner rounded over |x| < width (twice differentiable, exact beyond); sharp for width 0, and then
+    `past` may say on which side of the corner to stay, whatever x is."""
     rounded = width > 0
     u = jnp.clip(x / jnp.where(rounded, width, 1.0), -1.0, 1.0)
     inside = width * (u + 1) ** 3 * (3 - u) / 16
-    return jnp.where(rounded & (u < 1), inside, jnp.maximum(x, 0.0))
+    sharp = jnp.maximum(x, 0.0) if past is None else jnp.where(rounded & (u >= 1) | past, x, 0.0)
+    return jnp.where(rounded & (u < 1), inside, sharp)
 
 
 def floored(x, floor):

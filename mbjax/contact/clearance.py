@@ -9,7 +9,7 @@ from ..joint.base import AbstractRealisation
 from ..law import AbstractLaw, by_layer, layered
 from .interface import AbstractInterface
 from .pair import AbstractPair
-from .pair.base import measure
+from .pair.base import contact, measure
 
 
 class Clearance(AbstractRealisation):
@@ -74,6 +74,16 @@ class _Play(AbstractLaw):
         depth, rate = measure(self.pair, relative)
         depths = depth[None, :] - self.interface.offsets()[:, None]
         return depths.reshape(-1), jnp.broadcast_to(rate, depths.shape).reshape(-1)
+
+    def corner_speeds(self):
+        return self.interface.corner_speeds()
+
+    def slips(self, relative):
+        return jnp.tile(contact(self.pair, relative).slip, (self.interface.layers, 1))
+
+    def cornered(self):
+        # Friction acts with the first layer.
+        return np.arange(self.points) < self.pair.points
 
     def highest_speed(self):
         return self.limit

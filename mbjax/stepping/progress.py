@@ -232,6 +232,7 @@ def update(method, progress, end, verdict, outcome, ts, knots):
     until = until if _bends(method) else progress.until
     missed = keep & (end == progress.limit) & ~outcome.switched
     limit = jnp.where(missed, outcome.meeting, verdict.limit)
+    limit = jnp.where(keep, jnp.minimum(limit, outcome.cornering), limit)
     exhausted = (accepted + rejected >= method.max_steps) & (output < wanted(ts))
     result = jnp.where(exhausted & (verdict.result == SUCCESS), MAX_STEPS, verdict.result)
     return Progress(

@@ -11,10 +11,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .. import interactions
+from .. import interactions, smooth
 from ..kinematics import motion
 from ..law import CLOSED, OPEN, RETURNING, SLOWEST_TOUCH, Points
 from ..state import Memory
+from . import corners
 from .flow import internal_of, sizes, unpack
 from .log import RELEASE, TOUCH, TURN, Happening
 
@@ -33,11 +34,12 @@ class Outcome(eqx.Module):
     touched: jax.Array  # () s, when a point touched in this step
     until: jax.Array  # () s, when the next contact is expected to end
     meeting: jax.Array  # () s, when the next one is expected to begin
+    cornering: jax.Array  # () s, when a slip is expected to pass a corner of its friction law
 
 
 def uneventful():
     no, never = jnp.array(False), jnp.array(jnp.inf)
-    return Outcome(jnp.ones(()), no, no, never, never, never)
+    return Outcome(jnp.ones(()), no, no, never, never, never, never)
 
 
 def begin(structure, model, y, memory):
@@ -59,6 +61,13 @@ def switch(method, model, moment, y, spin, moving, t0, t1):
     ends = (before.mode != OPEN) & (fraction < 1)
     release = t0 + jnp.min(jnp.where(ends, fraction, jnp.inf), initial=jnp.inf) * (t1 - t0)
     fraction = jnp.min(fraction, initial=1.0)
+    if structure.corners:
+        slip, speeds = (
+            interactions.slips(structure, model, moving, memory),
+            interactions.corner_speeds(structure, model),
+        )
+        around = still(slip), still(speeds)
+        fraction = jnp.minimum(fraction, jnp.min(corners.fraction(before, *around), initial=1.0))
     tiny = t1 - t0 <= 16 * jnp.finfo(float).eps * jnp.abs(t1)
     fraction = jnp.where(tiny, 1.0, fraction)
 
@@ -68,46 +77,63 @@ def switch(method, model, moment, y, spin, moving, t0, t1):
     turned = returns & ~left & ((before.mode == CLOSED) & (rate < 0) | (before.mode == RETURNING) & (rate > 0))
     flipped = touched | left | turned
     happened = jnp.any(flipped)
+    mode = jnp.where(touched, CLOSED, jnp.where(left, OPEN, before.mode))
+    mode = jnp.where(turned, jnp.where(before.mode == CLOSED, RETURNING, CLOSED), mode)
+    pace, cornered = before.pace, jnp.array(False)
+    if structure.corners:
+        pace = corners.settled(before, mode, *around)
+        cornered = jnp.any((before.mode != OPEN) & (mode != OPEN) & (pace != before.pace))
     # Accelerations are wanted where a speed is latched or noted, and where forces jump: other steps are cheap.
-    wanted = happened if structure.jumps or method.events else jnp.any(touched)
+    wanted = cornered | (happened if structure.jumps or method.events else jnp.any(touched))
     before_memory = Memory(spin, before)
-    nothing = (jnp.zeros_like(y), jnp.zeros_like(depth), jnp.zeros_like(rate))
-    old, depth_rate, rate_rate = jax.lax.cond(
-        wanted, lambda y: _along_flow(method, model, before_memory, y, t1), lambda y: nothing, y
+    nothing = jnp.zeros_like(depth)
+    old, _, rate_rate, slip_speed_rate = jax.lax.cond(
+        wanted,
+        lambda y: _along_flow(method, model, before_memory, y, t1),
+        lambda y: (jnp.zeros_like(y), nothing, nothing, nothing),
+        y,
     )
-    depth_rate, rate_rate = still((depth_rate, rate_rate))
+    rate_rate = still(rate_rate)
     # Speed at zero depth; its derivative is that of the located touch.
     square = rate * rate - 2 * rate_rate * depth
     speed = jnp.sqrt(jnp.where(touched & (square > SLOWEST_TOUCH**2), square, 1.0))
     speed = jnp.where(square > SLOWEST_TOUCH**2, speed, SLOWEST_TOUCH)
-    mode = jnp.where(touched, CLOSED, jnp.where(left, OPEN, before.mode))
-    mode = jnp.where(turned, jnp.where(before.mode == CLOSED, RETURNING, CLOSED), mode)
     inverse = jnp.where(touched, 1.0 / speed, jnp.where(left, 0.0, before.inverse_speed))
     fastest = jnp.maximum(before.fastest, jnp.where(touched, still(speed), 0.0))
-    after = Memory(spin, Points(mode, inverse, still(depth), still(rate), fastest))
+    latest = still(slip) if structure.corners else before.slip
+    after = Memory(spin, Points(mode, inverse, still(depth), still(rate), fastest, pace, latest))
     # Time from the step's end back to each switch, with its derivative.
     guard = jnp.where(turned, rate, depth)
     guard_rate = jnp.where(turned, rate_rate, still(rate))
     usable = flipped & (guard_rate != 0)
     back = jnp.where(usable, -guard / jnp.where(usable, guard_rate, 1.0), 0.0)
     if structure.jumps:
-        dt = jnp.sum(back) / jnp.maximum(jnp.sum(usable), 1)
-        y = jax.lax.cond(happened, lambda y: _saltation(method, model, after, y, old, dt, flipped, t1), lambda y: y, y)
+        matters, dt = happened, _mean(back, usable)
     else:
-        dt = jnp.sum(jnp.where(touched, back, 0.0)) / jnp.maximum(jnp.sum(touched & usable), 1)
-        y = jax.lax.cond(
-            jnp.any(touched), lambda y: _in_hindsight(method, model, after, y, old, dt, t1), lambda y: y, y
-        )
+        # The force has not done anything yet, but it grows steeply (Hertz): a touch that comes earlier lets it grow
+        # further, which is a matter of the derivative alone.
+        matters, dt = jnp.any(touched), _mean(back, touched & usable)
+        dt = dt - still(dt)
+    if structure.corners:
+        # The two forces were equal at the corner and went apart since: on the average by half.
+        passing, past = corners.since(before, pace, slip, still(slip_speed_rate), speeds, t1 - t0)
+        dt = jnp.where(matters, dt, 0.5 * _mean(past, passing))
+        matters = matters | jnp.any(passing)
+    y = jax.lax.cond(matters, lambda y: _saltation(method, model, after, y, old, dt, flipped, t1), lambda y: y, y)
     kind = jnp.where(touched, TOUCH, jnp.where(left, RELEASE, jnp.where(turned, TURN, -1)))
     grazing = touched & (square < 4 * jnp.abs(rate_rate) * tolerance + SLOWEST_TOUCH**2)
+    cornering = jnp.array(jnp.inf)
+    if structure.corners:
+        cornering = corners.expected(before, mode, pace, *around, t1 - t0)
     until, meeting = _outlook(mode, before, *still((depth, rate)), tolerance, t1 - t0)
     outcome = Outcome(
         fraction,
-        happened,
+        happened | cornered,
         jnp.all(mode == OPEN),
         jnp.min(jnp.where(touched, t1 + jnp.minimum(still(back), 0.0), jnp.inf), initial=jnp.inf),
         jnp.where(fraction < 1, release, t1 + until),
         t1 + meeting,
+        t1 + cornering,
     )
     happening = Happening(kind, t1 + back, jnp.where(touched, speed, jnp.abs(rate + rate_rate * back)), grazing)
     return y, after, outcome, happening
@@ -152,13 +178,17 @@ def _time_to_touch(mode, depth, rate, tolerance, bend, jerk):
 
 
 def _along_flow(method, model, memory, y, t):
-    """dy/dt under the law before a switch, and the rates of depth and rate of all points along it."""
+    """dy/dt under the law before a switch, and the rates of depth, rate and slip speed of all points along it."""
     structure = method.structure
     old = method.flow(t, y, (model, memory))
 
     def measured(y):
         q, v = unpack(structure, y)
-        return interactions.measure(structure, model, motion(model, q, v), memory)
+        moving = motion(model, q, v)
+        depth, rate = interactions.measure(structure, model, moving, memory)
+        if not structure.corners:
+            return depth, rate, jnp.zeros_like(depth)
+        return depth, rate, smooth.norm(interactions.slips(structure, model, moving, memory))
 
     return old, *jax.jvp(measured, (y,), (old,))[1]
 
@@ -172,11 +202,8 @@ def _saltation(method, model, after, y, old, dt, flipped, t):
     return reset(method.structure, model, y + dt * old, flipped) - dt * new
 
 
-def _in_hindsight(method, model, after, y, old, dt, t):
-    """The same state with the derivatives it would have had with the new law since the touch, dt before: the force has
-    not done anything yet, but it grows steeply (Hertz), and a touch that comes earlier lets it grow further."""
-    still = jax.lax.stop_gradient
-    return y + (dt - still(dt)) * still(old - method.flow(t, y, (model, after)))
+def _mean(times, counted):
+    return jnp.sum(jnp.where(counted, times, 0.0)) / jnp.maximum(jnp.sum(counted), 1)
 
 
 def reset(structure, model, y, flipped):

@@ -3,7 +3,7 @@ import numpy as np
 
 from ... import smooth
 from ...array import number
-from .base import AbstractFriction, check_corners, check_not_negative, check_order
+from .base import AbstractFriction, check_corners, check_not_negative, check_order, sharp, sides
 
 
 class Ambrosio(AbstractFriction):
@@ -23,8 +23,12 @@ class Ambrosio(AbstractFriction):
         check_order(self, "dead_speed", "full_speed")
         check_corners(self, "dead_speed", "full_speed")
 
-    def __call__(self, slip, normal, bristle):
-        speed = smooth.norm(slip)
-        risen, past = (smooth.corner(speed - v, self.smoothing) for v in (self.dead_speed, self.full_speed))
-        share = (risen - past) / (self.full_speed - self.dead_speed)
+    def corner_speeds(self):
+        return sharp(self, self.dead_speed, self.full_speed)
+
+    def __call__(self, slip, normal, bristle, past=None):
+        speed, (first, second) = smooth.norm(slip), sides(past, 2)
+        risen = smooth.corner(speed - self.dead_speed, self.smoothing, first)
+        over = smooth.corner(speed - self.full_speed, self.smoothing, second)
+        share = (risen - over) / (self.full_speed - self.dead_speed)
         return -(self.coefficient * normal * smooth.over(share, speed))[:, None] * slip, bristle

@@ -4,6 +4,7 @@ import itertools
 from abc import abstractmethod
 
 import equinox as eqx
+import jax.numpy as jnp
 
 from ...array import is_concrete
 
@@ -21,6 +22,12 @@ class AbstractFriction(eqx.Module):
     @property
     def jumps(self):
         return False
+
+    def corner_speeds(self):
+        """Slip speeds (m/s) in rising order where the force has a corner, infinite where it is rounded. A law that
+        names some takes a fourth argument, `past` (points, corners): on which side of each corner to stay (None: on
+        that of the slip). Steps end where a slip passes a corner, so that none goes across."""
+        return ()
 
     @abstractmethod
     def __call__(self, slip, normal, bristle):
@@ -41,6 +48,22 @@ def check_positive(law, *fields):
         value = getattr(law, field)
         if is_concrete(value) and not value > 0:
             raise ValueError(f"{type(law).__name__}: {field} {float(value):g} must be positive.")
+
+
+def sharp(law, *speeds):
+    """Corner speeds, as `corner_speeds` wants them, of a law whose corners `smoothing` rounds."""
+    return tuple(jnp.where(law.smoothing > 0, jnp.inf, v) for v in speeds)
+
+
+def sides(past, count):
+    """Of each corner: which points (points,) stay past it; None where the slip decides."""
+    return [None] * count if past is None else [past[:, k] for k in range(count)]
+
+
+def before_corner(law, speed, corner, past):
+    """Which points lie before a corner and its rounding."""
+    below = speed <= corner - law.smoothing
+    return below if past is None else jnp.where(law.smoothing > 0, below, ~past)
 
 
 def check_corners(law, *speeds):

@@ -4,7 +4,7 @@ import numpy as np
 
 from ... import smooth
 from ...array import number
-from .base import AbstractFriction, check_corners, check_not_negative, check_positive
+from .base import AbstractFriction, before_corner, check_corners, check_not_negative, check_positive, sharp, sides
 
 
 class BengisuAkay(AbstractFriction):
@@ -25,13 +25,16 @@ class BengisuAkay(AbstractFriction):
         check_positive(self, "static_speed")
         check_corners(self, "static_speed")
 
-    def __call__(self, slip, normal, bristle):
-        speed = smooth.norm(slip)
-        past = smooth.corner(speed - self.static_speed, self.smoothing)
-        below = (speed - past) / self.static_speed
-        fall = (self.static - self.kinetic) * -jnp.expm1(-self.decay * past)
+    def corner_speeds(self):
+        return sharp(self, self.static_speed)
+
+    def __call__(self, slip, normal, bristle, past=None):
+        speed, (side,) = smooth.norm(slip), sides(past, 1)
+        over = smooth.corner(speed - self.static_speed, self.smoothing, side)
+        below = (speed - over) / self.static_speed
+        fall = (self.static - self.kinetic) * -jnp.expm1(-self.decay * over)
         sliding = self.static * below * (2 - below) - fall
         rising = self.static * (2 - speed / self.static_speed) / self.static_speed
-        low = speed < self.static_speed - self.smoothing
+        low = before_corner(self, speed, self.static_speed, side)
         share = jnp.where(low, rising, smooth.over(sliding, speed))
         return -(normal * share)[:, None] * slip, bristle

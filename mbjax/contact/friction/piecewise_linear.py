@@ -4,7 +4,7 @@ import numpy as np
 
 from ... import smooth
 from ...array import number
-from .base import AbstractFriction, check_corners, check_not_negative, check_order
+from .base import AbstractFriction, before_corner, check_corners, check_not_negative, check_order, sharp, sides
 
 
 class PiecewiseLinear(AbstractFriction):
@@ -25,11 +25,15 @@ class PiecewiseLinear(AbstractFriction):
         check_order(self, "static_speed", "kinetic_speed")
         check_corners(self, "static_speed", "kinetic_speed")
 
-    def __call__(self, slip, normal, bristle):
-        speed = smooth.norm(slip)
-        over, past = (smooth.corner(speed - v, self.smoothing) for v in (self.static_speed, self.kinetic_speed))
-        fall = (over - past) / (self.kinetic_speed - self.static_speed)
+    def corner_speeds(self):
+        return sharp(self, self.static_speed, self.kinetic_speed)
+
+    def __call__(self, slip, normal, bristle, past=None):
+        speed, (first, second) = smooth.norm(slip), sides(past, 2)
+        over = smooth.corner(speed - self.static_speed, self.smoothing, first)
+        beyond = smooth.corner(speed - self.kinetic_speed, self.smoothing, second)
+        fall = (over - beyond) / (self.kinetic_speed - self.static_speed)
         sliding = self.static * (speed - over) / self.static_speed - fall * (self.static - self.kinetic)
-        rising = speed <= self.static_speed - self.smoothing
+        rising = before_corner(self, speed, self.static_speed, first)
         share = jnp.where(rising, self.static / self.static_speed, smooth.over(sliding, speed))
         return -(normal * share)[:, None] * slip, bristle

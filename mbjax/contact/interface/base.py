@@ -14,6 +14,10 @@ class AbstractInterface(eqx.Module):
     jumps: eqx.AbstractVar[bool]
     silent: eqx.AbstractVar[bool]  # whether nothing acts while all points are open
 
+    def corner_speeds(self):
+        """Of the friction law: `AbstractFriction.corner_speeds`."""
+        return ()
+
     @abstractmethod
     def remarks(self, pair):
         """Warnings: where this interface between the surfaces of `pair` leaves its validity."""

@@ -1,5 +1,6 @@
 import equinox as eqx
 import jax.numpy as jnp
+import numpy as np
 
 from ...law import OPEN, Effect, point_forces, powers
 from ..friction import AbstractFriction, Frictionless
@@ -35,6 +36,9 @@ class Dry(AbstractInterface):
     def silent(self):
         return True
 
+    def corner_speeds(self):
+        return self.friction.corner_speeds()
+
     def remarks(self, pair):
         del pair
         return ()
@@ -49,7 +53,9 @@ class Dry(AbstractInterface):
 
     def effect(self, touch, press, points, internal, share=1.0):
         """The `Effect` of contacts under the normal forces `press`, with a `share` of all forces acting."""
-        tangential, bristle_rate = self.friction(touch.slip, jnp.abs(press.force), internal)
+        corners = len(self.corner_speeds())
+        sides = () if not corners or points.pace is None else (points.pace[0][:, None] > np.arange(corners),)
+        tangential, bristle_rate = self.friction(touch.slip, jnp.abs(press.force), internal, *sides)
         closed = points.mode[0] != OPEN
         tangential = jnp.where(closed[:, None], tangential, 0.0)
         if self.friction.bristles:

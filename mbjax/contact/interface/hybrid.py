@@ -53,6 +53,9 @@ class Hybrid(AbstractInterface):
     def silent(self):
         return False
 
+    def corner_speeds(self):
+        return self.dry.corner_speeds()
+
     def remarks(self, pair):
         return film_remarks(self.film, pair)
 
