@@ -3,7 +3,8 @@
 A step that ends too far behind a switch is given back with the fraction at which to end instead. At the end of an
 accepted step the points that switched get their new mode; a touch latches its speed. Derivatives see the switch at
 its own time: the latched speed is that at zero depth, and where forces jump the state is corrected by the time
-between switch and step end (saltation); where they do not, its derivative is.
+between switch and step end (saltation); where they do not, its derivative is. Corners of friction laws (`corners`) are
+switches too, at which only a slope jumps.
 """
 
 import equinox as eqx
