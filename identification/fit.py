@@ -222,7 +222,9 @@ def _one_start(problem, method, horizons, tolerance, most, book, note, begin):
                 return
             status, cost = book.walk.status, 0.5 * float(point[0] @ point[0])
             book.stage, book.hold = book.stage + 1, None
-            book.walk = lm.Walk(book.walk.u, evaluations=0, iteration=book.walk.iteration)
+            # The next stage sees the same valley a little further: damped no more than it turned out to need here.
+            damping = min(book.walk.damping, lm.Walk.damping)
+            book.walk = lm.Walk(book.walk.u, damping, evaluations=0, iteration=book.walk.iteration)
         book.round += 1
         book.stage = 0
         if book.round < rounds:

@@ -30,7 +30,8 @@ class Walk:
 
 
 def walk(state, residuals, linearised, lower, upper, *, tolerance=1e-8, most=100, note=None):
-    """Iterate until the step, relative to 1 in the space of the fit, or the gain falls below `tolerance`.
+    """Iterate until the step, relative to 1 in the space of the fit, or the gain falls below `tolerance`; or at once
+    where even the step without damping foresees no larger gain (of the cost) than that.
 
     `residuals(u)` and `linearised(u)` give None where the simulation fails: such a step is rejected. `note(state,
     cost, step)` is called after every accepted step. Parameters at a bound that want to leave it are held.
@@ -47,6 +48,9 @@ def walk(state, residuals, linearised, lower, upper, *, tolerance=1e-8, most=100
         state.scale = norms if state.scale is None else np.maximum(state.scale, norms)
         free = ~((state.u <= lower) & (gradient > 0) | (state.u >= upper) & (gradient < 0))
         if not free.any() or np.max(np.abs(gradient[free]) / np.where(norms[free] > 0, norms[free], 1.0)) < 1e-10:
+            state.status = CONVERGED
+            break
+        if _most_gain(jacobian[:, free], r) <= tolerance * cost:
             state.status = CONVERGED
             break
         step = _step(jacobian[:, free], r, state.damping, state.scale[free])
@@ -88,6 +92,12 @@ def _gain(reached, foreseen):
     if foreseen > 1e-300 + 1e-14 * abs(reached):
         return reached / foreseen
     return 1.0 if reached > 0 else -1.0
+
+
+def _most_gain(jacobian, r):
+    """What the step without damping foresees: the part of the cost that lies in the range of the Jacobian."""
+    move = np.linalg.lstsq(jacobian, -r, rcond=None)[0]
+    return 0.5 * np.sum((jacobian @ move) ** 2)
 
 
 def _step(jacobian, r, damping, scale):
