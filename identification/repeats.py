@@ -7,6 +7,8 @@ import numpy as np
 from . import levenberg_marquardt as lm
 from .errors import StudyError
 
+MUCH = 2.0  # times what the noise explains: then it explains too little
+
 
 @dataclasses.dataclass(frozen=True)
 class Repeats:
@@ -22,6 +24,10 @@ class Repeats:
     runs: tuple[str, ...]
     x: np.ndarray
     stderr: np.ndarray
+
+    @property
+    def mean(self):
+        return _over_runs(np.mean, self.x)
 
     @property
     def spread(self):
@@ -40,15 +46,21 @@ class Repeats:
         lines = ["parameter: value from run to run, spread, noise of one run"]
         for k, name in enumerate(self.names):
             values = ", ".join(f"{x:.6g}" for x in self.x[:, k])
-            beyond = "  <- more than the noise explains" if self.ratio[k] > 2 else ""
+            beyond = "  <- more than the noise explains" if self.ratio[k] > MUCH else ""
             lines.append(f"{name}: {values}; {self.spread[k]:.2g}, {self.expected[k]:.2g}{beyond}")
         return "\n".join(lines)
 
     def to_dict(self):
         return {
-            "runs": list(self.runs), "x": self.x.tolist(), "stderr": self.stderr.tolist(),
+            "names": list(self.names), "runs": list(self.runs), "x": self.x.tolist(), "stderr": self.stderr.tolist(),
             "spread": self.spread.tolist(), "expected": self.expected.tolist(),
         }  # fmt: skip
+
+    @staticmethod
+    def from_dict(table):
+        """From `to_dict`, or from `repeats.json`, where null stands for NaN."""
+        rows = (np.array(table[key], dtype=float).reshape(len(table["runs"]), -1) for key in ("x", "stderr"))
+        return Repeats(tuple(table["names"]), tuple(table["runs"]), *rows)
 
 
 def _over_runs(function, rows):

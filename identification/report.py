@@ -10,6 +10,7 @@ import numpy as np
 from mbjax.files import Atomic
 
 from .information import GOOD
+from .repeats import MUCH
 
 _MOST_POINTS = 4000  # per curve
 _STYLE = """
@@ -20,13 +21,16 @@ th { text-align: left; } td.n { text-align: right; font-variant-numeric: tabular
 """
 
 
-def write_report(problem, result, path, profiles=()):
-    """Write the page. `profiles` are those that were computed; the rest comes from the result and the problem."""
+def write_report(problem, result, path, profiles=(), spread=None):
+    """Write the page. `profiles` are those that were computed, `spread` the `Repeats` of the runs one by one; the rest
+    comes from the result and the problem."""
     from matplotlib.figure import Figure
 
     parts = [_table(result), _channel_table(result)]
     parts += _section("Data and model", _data_figures(problem, result, Figure))
     parts += _section("Profiles", [_profile_figure(p, Figure) for p in profiles])
+    if spread is not None:
+        parts += _section("From run to run", [_repeats_table(spread, result), _repeats_figure(spread, result, Figure)])
     if len(result.names) > 1:
         parts += _section("Correlation of the parameters", [_correlation_figure(result, Figure)])
     parts += _section("Where the data speak: sensitivity over time", _sensitivity_figures(problem, result, Figure))
@@ -137,6 +141,37 @@ def _profile_figure(profile, Figure):
     axes.set_ylabel("excess of chi-square")
     axes.set_title(str(profile), fontsize=8)
     return _picture(figure, f"profile of {profile.name}")
+
+
+def _repeats_table(spread, result):
+    rows = ["<tr><th>parameter<th>mean of the runs<th>spread<th>what noise explains<th>spread / noise</tr>"]
+    for k, name in enumerate(spread.names):
+        unit = f" {result.units[k]}" if result.units[k] else ""
+        many = "bad" if spread.ratio[k] > MUCH else "good"
+        numbers = (f"{spread.mean[k]:.6g}{unit}", f"{spread.spread[k]:.2g}", f"{spread.expected[k]:.2g}")
+        cells = "".join(f'<td class="n">{html.escape(c)}' for c in numbers)
+        rows.append(f'<tr><td>{html.escape(name)}{cells}<td class="n {many}">{spread.ratio[k]:.2g}</tr>')
+    words = (
+        f"<p>Every run fitted alone. Where the spread is more than {MUCH:g} times what noise explains, something "
+        "changes from run to run that the model holds fixed, and the intervals above are too narrow.</p>"
+    )
+    return f"<table>{''.join(rows)}</table>{words}"
+
+
+def _repeats_figure(spread, result, Figure):
+    count = len(spread.names)
+    figure = Figure(figsize=(10, 1.9 * -(-count // 3)), layout="constrained")
+    every = figure.subplots(-(-count // 3), 3, squeeze=False).ravel()
+    at = np.arange(len(spread.runs))
+    for k, axes in enumerate(every):
+        if k >= count:
+            axes.set_axis_off()
+            continue
+        axes.errorbar(at, spread.x[:, k], 1.96 * spread.stderr[:, k], fmt="o", ms=3, capsize=2)
+        axes.axhline(result.x[k], color="0.5", lw=1)
+        axes.set_xticks(at, spread.runs, rotation=60, ha="right", fontsize=7)
+        axes.set_title(f"{spread.names[k]} [{result.units[k]}]" if result.units[k] else spread.names[k], fontsize=9)
+    return _picture(figure, "every parameter from run to run, with 95 % intervals; the line is the joint fit")
 
 
 def _correlation_figure(result, Figure):

@@ -1,5 +1,7 @@
 """What study files can say beyond a motion compared sample by sample; repeated runs."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -164,7 +166,7 @@ def test_stiffness_damping_and_maxwell_branch_from_a_frequency_response(tmp_path
 
 
 @pytest.mark.slow
-def test_repeated_runs_show_what_changes_from_run_to_run():
+def test_repeated_runs_show_what_changes_from_run_to_run(tmp_path):
     """Three swings whose masses differ by 1 %, of a hinged bar pulled by a spring of known stiffness."""
     coil = mb.JointSpring("coil", "pin", "spin", mb.element.characteristic.Linear(30.0))
     mechanism = mb.library.pendulum(length=0.4, mass=2.0, inertia=(0.05, 0.05, 0.05), angle=1.0).add(coil)
@@ -177,9 +179,14 @@ def test_repeated_runs_show_what_changes_from_run_to_run():
         recording = ident.Recording(ts, {"spin": np.asarray(spin)})
         runs.append(ident.Experiment(f"run {k}", recording, [ident.Compared("pin.spin", "spin", sigma=1e-4)]))
     problem = ident.Problem(mechanism, [ident.Parameter("mass", "bob.mass")], runs)
-    found = ident.repeats(problem, ident.fit(problem))
+    result = ident.fit(problem)
+    found = ident.repeats(problem, result)
     np.testing.assert_allclose(found.x[:, 0], masses, atol=4 * float(found.stderr.max()))
     np.testing.assert_allclose(found.spread, 0.02, rtol=0.1)
     assert found.ratio[0] > 10 and "more than the noise explains" in str(found)
+    again = ident.Repeats.from_dict(json.loads(json.dumps(found.to_dict())))
+    ident.write_report(problem, result, tmp_path / "report.html", spread=again)
+    page = (tmp_path / "report.html").read_text()
+    assert "From run to run" in page and f"{found.mean[0]:.6g}" in page and 'class="n bad"' in page
     with pytest.raises(ident.StudyError, match="at least two experiments"):
         ident.repeats(problem.held_out(["run 1", "run 2"]), ident.fit(problem))

@@ -44,6 +44,7 @@ def run(options, console):
         console.say(str(spread))
         with Atomic(folder / "repeats.json", "w") as file:
             json.dump(finite(spread.to_dict()), file, indent=1)
+        write_report(study.problem, result, folder / "report.html", spread=spread)
     code = 0 if result.success else 130 if result.message.startswith("interrupted") else 3
     if code == 0:
         checkpoint.unlink(missing_ok=True)

@@ -1,6 +1,7 @@
 """`mbjax profile study.toml --out DIR`: profile likelihood around the fit in DIR, written to profile.json and the
 report."""
 
+import json
 import pathlib
 
 from .environment import prepare
@@ -16,7 +17,7 @@ def add_arguments(parser):
 def run(options, console):
     """Read study and fit, walk along every parameter, write."""
     prepare()
-    from identification import FitResult, StudyError, profile, save_profiles, write_report
+    from identification import FitResult, Repeats, StudyError, profile, save_profiles, write_report
     from identification.study import load_study
 
     if not 0 < options.level < 1:
@@ -33,7 +34,9 @@ def run(options, console):
         found.append(profile(problem, result, name, level=options.level))
         console.say(str(found[-1]))
     save_profiles(found, folder / "profile.json")
-    write_report(problem, result, folder / "report.html", found)
+    kept = folder / "repeats.json"  # of a fit that was asked for it
+    spread = Repeats.from_dict(json.loads(kept.read_text(encoding="utf-8"))) if kept.exists() else None
+    write_report(problem, result, folder / "report.html", found, spread)
     console.say(f"written to {folder}: profile.json, report.html")
     console.report({"ok": True, "exit_code": 0, "profiles": [p.to_dict() for p in found]})
     return 0
