@@ -11,6 +11,8 @@ import mbjax as mb
 from identification import measure
 from identification.loss import LOSSES, softened
 from identification.measure import labels_of
+from identification.measure.table import measure_from_table
+from mbjax.io.faults import Faults
 
 PATHS = {"K": "wall.interface.normal.elastic.stiffness", "e": "wall.interface.normal.hysteresis.restitution"}
 
@@ -134,3 +136,26 @@ def test_derivatives_of_measures_go_through_the_contacts():
     exact = jax.jit(lambda e: numbers(e, 1e-13))
     expected = np.asarray(exact(0.8 + 1e-3) - exact(0.8 - 1e-3)) / 2e-3
     np.testing.assert_allclose(slope, expected, rtol=2e-3, atol=2e-4 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize(("changes", "message"), [
+    ({"since": "5 m"}, r"m\.since: .*expected s"),
+    ({"since": True}, r"m\.since: is true/false"),
+    ({"channel": 3}, r"m\.channel: is a number \(3\); expected text"),
+    ({"frequencies": 3.0}, r"m\.frequencies: is a number \(3\.0\); expected a list"),
+    ({"frequencies": ["1 s"]}, r"m\.frequencies\[0\]: .*expected Hz"),
+])  # fmt: skip
+def test_numbers_of_a_measure_in_a_file_may_have_units(changes, message):
+    def read(table):
+        faults = Faults("study.toml")
+        found = measure_from_table(table, "m", faults)
+        faults.raise_any()
+        return found
+
+    table = {"kind": "Spectrum", "channel": "bob.position.x", "frequencies": ["1 Hz", 2.5], "since": "5 ms"}
+    measure = read(table)
+    assert measure.since == 5e-3 and measure.frequencies == (1.0, 2.5)
+    with pytest.raises(ValueError, match=message):
+        read({**table, **changes})
+    with pytest.raises(ValueError, match=r"m\.count: .*expected a whole number above 0"):
+        read({"kind": "Contacts", "connection": "wall", "quantity": "time", "count": "five"})
