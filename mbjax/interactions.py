@@ -7,7 +7,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from . import smooth
 from .kinematics import relative
 from .law import CLOSED, OPEN, SLOWEST_START, Points, no_points
 from .rotation import cross, rotate
@@ -174,16 +173,8 @@ def settled(structure, model, moving, memory):
     mode = jnp.where(depth > 0, jnp.where(fresh, CLOSED, before.mode), OPEN)
     inverse = jnp.where(fresh, 1.0 / jnp.maximum(jnp.abs(rate), SLOWEST_START), before.inverse_speed)
     inverse = jnp.where(mode == OPEN, 0.0, inverse)
-    still, pace, slip = jax.lax.stop_gradient, before.pace, before.slip
-    if structure.corners:
-        slip = still(slips(structure, model, moving, memory))
-        pace = passed(slip, still(corner_speeds(structure, model)))
-    return Memory(memory.spin, Points(mode, inverse, still(depth), still(rate), before.fastest, pace, slip))
-
-
-def passed(slip, speeds):
-    """How many of its corner speeds each slip is past (points,)."""
-    return jnp.sum(smooth.norm(slip)[:, None] > speeds, axis=-1)
+    still = jax.lax.stop_gradient
+    return Memory(memory.spin, Points(mode, inverse, still(depth), still(rate), before.fastest))
 
 
 def at_start(structure, spin):

@@ -29,9 +29,13 @@ class Points(eqx.Module):
     depth: jax.Array  # (points,) m or rad, at the last step end
     rate: jax.Array  # (points,) m/s or rad/s, at the last step end
     fastest: jax.Array  # (points,) m/s or rad/s, the largest speed at touch so far
-    # Where a friction law has corners; None: on which side of them a slip is decides itself.
+    # During a run, where a friction law has corners; None: the slip alone tells on which side of them it is.
     pace: jax.Array | None = None  # (points,) how many of the corner speeds the slip has passed
     slip: jax.Array | None = None  # (points, 3) m/s, at the last step end
+
+    def beside_corners(self, pace=None, slip=None):
+        """The same with another place among the corners; by default none."""
+        return Points(self.mode, self.inverse_speed, self.depth, self.rate, self.fastest, pace, slip)
 
 
 def no_points(count=0):

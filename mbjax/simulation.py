@@ -11,7 +11,7 @@ from .array import is_concrete, require_x64
 from .compilation import compiled
 from .errors import ModelWarning, SimulationError
 from .interactions import at_start
-from .state import Rates, State, no_account, positions
+from .state import Memory, Rates, State, no_account, positions
 from .stepping import explicit, implicit, loop
 from .stepping.adjoint import AbstractAdjoint, ForwardMode, Replay, Tangents
 from .stepping.flow import pack, sizes, to_state
@@ -92,6 +92,7 @@ def _warn_of_speeds(system, fastest):
 def _run(adjoint, method, model, state, ts, knots):
     structure = method.structure
     outputs, (memory, log), progress = adjoint.run(method, model, pack(structure, state), state.memory, ts, knots)
+    memory = Memory(memory.spin, memory.points.beside_corners())  # outside of a run the slip tells
     states = jax.vmap(lambda y, m: to_state(structure, y, m))(outputs, memory)
     result = Result(progress.result, progress.t)
     stages = _stages(method.solver)

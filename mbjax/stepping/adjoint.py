@@ -119,17 +119,17 @@ def _along_steps(method, model, y0, memory, ts, knots):
 
     @jax.custom_jvp
     def run(leaves, settings, ts, knots):
-        outputs, kept, progress, ends = loop.integrate(*config.open(leaves, settings), ts, knots, record=True)
-        return outputs, kept, progress, ends
+        outputs, kept, progress, steps = loop.integrate(*config.open(leaves, settings), ts, knots, record=True)
+        return outputs, kept, progress, steps
 
     @functools.partial(run.defjvp, symbolic_zeros=True)
     def _(primals, tangents):
-        *found, ends = run(*primals)
-        ends = jax.lax.stop_gradient(ends)
+        *found, steps = run(*primals)
+        steps = jax.lax.stop_gradient(steps)
         dots = _pushed(
-            config, primals, tangents, found, lambda s: along_steps(config, *primals, ends, found[2].accepted, s)
+            config, primals, tangents, found, lambda s: along_steps(config, *primals, steps, found[2].accepted, s)
         )
-        return (*found, ends), (*dots, jnp.zeros_like(ends))
+        return (*found, steps), (*dots, jnp.zeros_like(steps))
 
     *found, _ = run(leaves, settings, ts, jax.lax.stop_gradient(knots))
     return _anew(tuple(found))

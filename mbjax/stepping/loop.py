@@ -92,9 +92,17 @@ def _loads(method, model, y, memory, t):
     return Loads(*jax.jvp(lambda t, y: forces(y=y, t=t), (t, y), (jnp.ones_like(t), flow)), flow)
 
 
-def advance(method, model, moment, t0, t1, bend, jumped):
-    """One step from t0 to t1 that is known to be kept: the new moment and its `Outcome`."""
-    return finish(method, model, moment, attempt(method, model, moment, t0, t1, bend, jumped), t0, t1, bend)
+def advance(method, model, moment, t0, step, jumped):
+    """One recorded step (`noted`) from t0 that is known to be kept: the new moment and its `Outcome`."""
+    end, bend, pace = step[0], step[1], step[2:].astype(int)
+    tried = attempt(method, model, moment, t0, end, bend, jumped)
+    return finish(method, model, moment, tried, t0, end, bend, pace)
+
+
+def noted(method, end, bend, moment):
+    """What a replay must know of a step: its end, how time bent, and the corners that slips had passed then."""
+    pace = moment.memory.points.pace if method.structure.corners else jnp.zeros(0)
+    return jnp.concatenate([jnp.stack([end, bend]), pace.astype(float)])
 
 
 def attempt(method, model, moment, t0, t1, bend, jumped):
@@ -114,7 +122,7 @@ def attempt(method, model, moment, t0, t1, bend, jumped):
     return Attempt(y, state, jnp.zeros_like(y) if error is None else error, ok)
 
 
-def finish(method, model, moment, tried, t0, t1, bend):
+def finish(method, model, moment, tried, t0, t1, bend, pace=None):
     """The projection after a step and the switches at its end: the new moment and its `Outcome`."""
     structure, y = method.structure, tried.y
     nq, nv, *_ = sizes(structure)
@@ -124,7 +132,7 @@ def finish(method, model, moment, tried, t0, t1, bend):
     spin = unwrap(spins(structure, model, moving), moment.memory.spin)
     if not structure.points:
         return Moment(y, Memory(spin, moment.memory.points), tried.solver_state, None), switches.uneventful()
-    new_y, memory, outcome, happening = switches.switch(method, model, moment, y, spin, moving, t0, t1)
+    new_y, memory, outcome, happening = switches.switch(method, model, moment, y, spin, moving, t0, t1, pace)
     log = moment.log
     if method.events:
         before = _loads(method, model, y, Memory(spin, moment.memory.points), t1)
@@ -165,15 +173,15 @@ def write_row(rows, row, write, new):
 
 def integrate(method, model, y0, memory, ts, knots, *, record=False):
     """Adaptive run without derivatives: states at `ts`, memory there and the log of contacts, progress, and
-    (optionally) the accepted ends."""
+    (optionally) the accepted steps as `noted`."""
     norm = ErrorNorm(method.structure, method.steps if isinstance(method.steps, Adaptive) else Adaptive())
     moment = begin(method, model, y0, memory, ts[0])
     progress = start(method, model, moment, ts, norm)
     outputs = jax.tree.map(lambda x: rows_for(ts, x), (moment.y, moment.memory))
-    ends = jnp.zeros((method.max_steps if record else 0, 2))
+    steps = jnp.zeros((method.max_steps if record else 0, noted(method, ts[0], ts[0], moment).size))
 
     def body(carry):
-        moment, progress, outputs, ends = carry
+        moment, progress, outputs, steps = carry
         active = unfinished(progress, ts)
         end, shortened = aim(progress, ts, knots)
         bent = bend(method, progress, end)
@@ -195,10 +203,10 @@ def integrate(method, model, y0, memory, ts, knots, *, record=False):
         outputs = write_row(outputs, row, keep & on_output, (new.y, new.memory))
         if record:
             place = progress.accepted
-            ends = ends.at[place].set(jnp.where(keep, jnp.stack([end, bent]), ends[place]), mode="drop")
+            steps = steps.at[place].set(jnp.where(keep, noted(method, end, bent, new), steps[place]), mode="drop")
         after = update(method, progress, end, verdict, outcome, ts, knots)
-        return select(keep, new, moment), select(active, after, progress), outputs, ends
+        return select(keep, new, moment), select(active, after, progress), outputs, steps
 
-    carry = (moment, progress, outputs, ends)
-    moment, progress, (outputs, kept), ends = lanes.while_loop(lambda c: unfinished(c[1], ts), body, carry)
-    return outputs, (kept, moment.log), progress, ends
+    carry = (moment, progress, outputs, steps)
+    moment, progress, (outputs, kept), steps = lanes.while_loop(lambda c: unfinished(c[1], ts), body, carry)
+    return outputs, (kept, moment.log), progress, steps

@@ -1,7 +1,7 @@
 """The run again on its own accepted steps, which any kind of derivative can go through.
 
 A recomputation of an adaptive run differs from it by an ulp, and would accept, reject and touch at other times than the
-run it is meant to differentiate. So the ends of the accepted steps are recorded and replayed.
+run it is meant to differentiate. So the accepted steps are recorded (`loop.noted`) and replayed.
 """
 
 import functools
@@ -19,18 +19,18 @@ def replayed(checkpoints, config, leaves, settings, ts, knots):
     """The run again on its own accepted steps, reverse-differentiable: states, inexact parts of memory and log."""
     method, model, y0, memory = config.open(leaves, settings)
     fixed = jax.lax.stop_gradient((leaves, settings, ts, knots))
-    *_, progress, ends = loop.integrate(*config.open(fixed[0], fixed[1]), fixed[2], fixed[3], record=True)
-    ends, count = jax.lax.stop_gradient((ends, progress.accepted))
+    *_, progress, steps = loop.integrate(*config.open(fixed[0], fixed[1]), fixed[2], fixed[3], record=True)
+    steps, count = jax.lax.stop_gradient((steps, progress.accepted))
     outputs, (kept, log) = replay_steps(
-        method, model, y0, memory, fixed[2], fixed[3], ends, count, kind="checkpointed", checkpoints=checkpoints
+        method, model, y0, memory, fixed[2], fixed[3], steps, count, kind="checkpointed", checkpoints=checkpoints
     )
     # A run that failed has no derivative: NaN, never an invented number.
     trust = jnp.where(progress.result == SUCCESS, 1.0, jnp.nan)
     return (outputs, jax.tree.leaves(eqx.filter((kept, log), eqx.is_inexact_array))), trust
 
 
-def replay_steps(method, model, y0, memory, ts, knots, ends, count, **how):
-    """States, (memory, log) at `ts` of the steps that end at `ends`."""
+def replay_steps(method, model, y0, memory, ts, knots, steps, count, **how):
+    """States, (memory, log) at `ts` of `count` recorded steps (`loop.noted`)."""
     moment = loop.begin(method, model, y0, memory, ts[0])
 
     def split(memory):
@@ -43,8 +43,8 @@ def replay_steps(method, model, y0, memory, ts, knots, ends, count, **how):
 
     def body(carry):
         moment, k, row, jumped, t, rows = carry
-        end, bend = ends[k]
-        new, outcome = loop.advance(method, model, moment, t, end, bend, jumped)
+        step, end = steps[k], steps[k, 0]
+        new, outcome = loop.advance(method, model, moment, t, step, jumped)
         on_output = end == ts[jnp.minimum(row, ts.shape[0] - 1)]
         out = (new.y, *split(new.memory))
         rows = jax.tree.map(lambda r, x: _put(r, row, on_output, x), rows, out, is_leaf=_is_buffer)

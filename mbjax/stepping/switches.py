@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .. import interactions, smooth
+from .. import interactions
 from ..kinematics import motion
 from ..law import CLOSED, OPEN, RETURNING, SLOWEST_TOUCH, Points
 from ..state import Memory
@@ -46,12 +46,14 @@ def uneventful():
 def begin(structure, model, y, memory):
     """Memory at the start of a run: points that lie in contact already are told so."""
     q, v = unpack(structure, y)
-    return interactions.settled(structure, model, motion(model, q, v), memory)
+    moving = motion(model, q, v)
+    memory = interactions.settled(structure, model, moving, memory)
+    return corners.begin(structure, model, moving, memory) if structure.corners else memory
 
 
-def switch(method, model, moment, y, spin, moving, t0, t1):
+def switch(method, model, moment, y, spin, moving, t0, t1, pace=None):
     """Look at all contact points at the end of a step from t0 to t1: the state and memory to go on with, the `Outcome`
-    and the `Happening`."""
+    and the `Happening`. A run that is replayed gives the `pace` it had (it differs by rounding now)."""
     structure = method.structure
     before = moment.memory.points
     memory = Memory(spin, before)
@@ -62,16 +64,6 @@ def switch(method, model, moment, y, spin, moving, t0, t1):
     ends = (before.mode != OPEN) & (fraction < 1)
     release = t0 + jnp.min(jnp.where(ends, fraction, jnp.inf), initial=jnp.inf) * (t1 - t0)
     fraction = jnp.min(fraction, initial=1.0)
-    if structure.corners:
-        slip, speeds = (
-            interactions.slips(structure, model, moving, memory),
-            interactions.corner_speeds(structure, model),
-        )
-        around = still(slip), still(speeds)
-        fraction = jnp.minimum(fraction, jnp.min(corners.fraction(before, *around), initial=1.0))
-    tiny = t1 - t0 <= 16 * jnp.finfo(float).eps * jnp.abs(t1)
-    fraction = jnp.where(tiny, 1.0, fraction)
-
     touched = (before.mode == OPEN) & (depth > 0)
     left = (before.mode != OPEN) & (depth < 0)
     returns = structure.returns
@@ -80,29 +72,36 @@ def switch(method, model, moment, y, spin, moving, t0, t1):
     happened = jnp.any(flipped)
     mode = jnp.where(touched, CLOSED, jnp.where(left, OPEN, before.mode))
     mode = jnp.where(turned, jnp.where(before.mode == CLOSED, RETURNING, CLOSED), mode)
-    pace, cornered = before.pace, jnp.array(False)
-    if structure.corners:
-        pace = corners.settled(before, mode, *around)
-        cornered = jnp.any((before.mode != OPEN) & (mode != OPEN) & (pace != before.pace))
-    # Accelerations are wanted where a speed is latched or noted, and where forces jump: other steps are cheap.
-    wanted = cornered | (happened if structure.jumps or method.events else jnp.any(touched))
-    before_memory = Memory(spin, before)
+    # Accelerations are wanted where a speed is latched or noted, where forces jump, and where a slip may pass a corner:
+    # other steps are cheap.
+    wanted = happened if structure.jumps or method.events else jnp.any(touched)
+    wanted = wanted | jnp.any(mode != OPEN) if structure.corners else wanted
     nothing = jnp.zeros_like(depth)
-    old, _, rate_rate, slip_speed_rate = jax.lax.cond(
+    old, _, rate_rate, slip_rate = jax.lax.cond(
         wanted,
-        lambda y: _along_flow(method, model, before_memory, y, t1),
-        lambda y: (jnp.zeros_like(y), nothing, nothing, nothing),
+        lambda y: _along_flow(method, model, memory, y, t1),
+        lambda y: (jnp.zeros_like(y), nothing, nothing, jnp.zeros((depth.shape[0], 3))),
         y,
     )
     rate_rate = still(rate_rate)
+    slips, cornered = (), jnp.zeros(depth.shape, dtype=bool)
+    if structure.corners:
+        slip = interactions.slips(structure, model, moving, memory)
+        speeds, share = interactions.corner_speeds(structure, model), still(corners.allowed(method))
+        seen = (*still((slip, slip_rate, speeds)), t1 - t0, share)
+        fraction = jnp.minimum(fraction, jnp.min(corners.fraction(before, *seen), initial=1.0))
+        pace = corners.settled(before, mode, seen[0], seen[2]) if pace is None else pace
+        slips = pace, seen[0]
+        cornered = (before.mode != OPEN) & (mode != OPEN) & (pace != before.pace)
+    tiny = t1 - t0 <= 16 * jnp.finfo(float).eps * jnp.abs(t1)
+    fraction = jnp.where(tiny, 1.0, fraction)
     # Speed at zero depth; its derivative is that of the located touch.
     square = rate * rate - 2 * rate_rate * depth
     speed = jnp.sqrt(jnp.where(touched & (square > SLOWEST_TOUCH**2), square, 1.0))
     speed = jnp.where(square > SLOWEST_TOUCH**2, speed, SLOWEST_TOUCH)
     inverse = jnp.where(touched, 1.0 / speed, jnp.where(left, 0.0, before.inverse_speed))
     fastest = jnp.maximum(before.fastest, jnp.where(touched, still(speed), 0.0))
-    latest = still(slip) if structure.corners else before.slip
-    after = Memory(spin, Points(mode, inverse, still(depth), still(rate), fastest, pace, latest))
+    after = Memory(spin, Points(mode, inverse, still(depth), still(rate), fastest, *slips))
     # Time from the step's end back to each switch, with its derivative.
     guard = jnp.where(turned, rate, depth)
     guard_rate = jnp.where(turned, rate_rate, still(rate))
@@ -117,7 +116,7 @@ def switch(method, model, moment, y, spin, moving, t0, t1):
         dt = dt - still(dt)
     if structure.corners:
         # The two forces were equal at the corner and went apart since: on the average by half.
-        passing, past = corners.since(before, pace, slip, still(slip_speed_rate), speeds, t1 - t0)
+        passing, past = corners.since(before, cornered, pace, slip, slip_rate, speeds, t1 - t0)
         dt = jnp.where(matters, dt, 0.5 * _mean(past, passing))
         matters = matters | jnp.any(passing)
     y = jax.lax.cond(matters, lambda y: _saltation(method, model, after, y, old, dt, flipped, t1), lambda y: y, y)
@@ -125,11 +124,11 @@ def switch(method, model, moment, y, spin, moving, t0, t1):
     grazing = touched & (square < 4 * jnp.abs(rate_rate) * tolerance + SLOWEST_TOUCH**2)
     cornering = jnp.array(jnp.inf)
     if structure.corners:
-        cornering = corners.expected(before, mode, pace, *around, t1 - t0)
+        cornering = corners.expected(before, mode, pace, *seen)
     until, meeting = _outlook(mode, before, *still((depth, rate)), tolerance, t1 - t0)
     outcome = Outcome(
         fraction,
-        happened | cornered,
+        happened | jnp.any(cornered),
         jnp.all(mode == OPEN),
         jnp.min(jnp.where(touched, t1 + jnp.minimum(still(back), 0.0), jnp.inf), initial=jnp.inf),
         jnp.where(fraction < 1, release, t1 + until),
@@ -179,7 +178,7 @@ def _time_to_touch(mode, depth, rate, tolerance, bend, jerk):
 
 
 def _along_flow(method, model, memory, y, t):
-    """dy/dt under the law before a switch, and the rates of depth, rate and slip speed of all points along it."""
+    """dy/dt under the law before a switch, and the rates of depth, rate and slip of all points along it."""
     structure = method.structure
     old = method.flow(t, y, (model, memory))
 
@@ -188,8 +187,8 @@ def _along_flow(method, model, memory, y, t):
         moving = motion(model, q, v)
         depth, rate = interactions.measure(structure, model, moving, memory)
         if not structure.corners:
-            return depth, rate, jnp.zeros_like(depth)
-        return depth, rate, smooth.norm(interactions.slips(structure, model, moving, memory))
+            return depth, rate, jnp.zeros((depth.shape[0], 3))
+        return depth, rate, interactions.slips(structure, model, moving, memory)
 
     return old, *jax.jvp(measured, (y,), (old,))[1]
 

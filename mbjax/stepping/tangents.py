@@ -93,13 +93,13 @@ def _leading(rows_dot, moment_dot):
 # --- along the recorded steps of the plain run ---------------------------------------------------------------------
 
 
-def along_steps(config, leaves, settings, ts, knots, ends, count, seed):
+def along_steps(config, leaves, settings, ts, knots, steps, count, seed):
     """Tangents of the outputs, inexact parts of memory and log, by one seed; a batch of seeds goes side by side, and
     further derivatives go through `replay_steps`."""
 
-    def replay(leaves, settings, ts, knots, ends, count, seed):
+    def replay(leaves, settings, ts, knots, steps, count, seed):
         def run(leaves):
-            found = replay_steps(*config.open(leaves, settings), ts, knots, ends, count)
+            found = replay_steps(*config.open(leaves, settings), ts, knots, steps, count)
             return jax.tree.leaves(eqx.filter(found, eqx.is_inexact_array))
 
         return jax.jvp(run, (leaves,), (seed,))[1]
@@ -126,7 +126,7 @@ def along_steps(config, leaves, settings, ts, knots, ends, count, seed):
     def _(primals, dots):
         return jax.jvp(replay, primals, dots)
 
-    found = tangents(leaves, settings, ts, knots, ends, count, seed)
+    found = tangents(leaves, settings, ts, knots, steps, count, seed)
     return [_forward_only_p.bind(x) for x in found]
 
 
@@ -147,17 +147,17 @@ def _no_reverse(cotangent, x):
 ad.deflinear2(_forward_only_p, _no_reverse)
 
 
-def _side_by_side(config, leaves, settings, ts, knots, ends, count, seeds):
+def _side_by_side(config, leaves, settings, ts, knots, steps, count, seeds):
     at = _Start(config, leaves, settings, ts, seeds)
 
     def body(carry):
         moment, moment_dot, k, row, jumped, t, rows_dot = carry
-        end, bend = ends[k]
+        step, end = steps[k], steps[k, 0]
         inexact, exact = eqx.partition(moment, eqx.is_inexact_array)
 
         def advance(moving, inexact):
             before = eqx.combine(inexact, exact)
-            new, outcome = loop.advance(at.method, at.model(moving), before, t, end, bend, jumped)
+            new, outcome = loop.advance(at.method, at.model(moving), before, t, step, jumped)
             new, rest = eqx.partition(new, eqx.is_inexact_array)
             return new, (rest, outcome.switched)
 
