@@ -5,7 +5,7 @@ Every statement is quoted in short words with the variant it was tried on; the n
 
 import numpy as np
 import pytest
-from papers import CASES, balanced, dissipated, paper, size
+from papers import CASES, balanced, dissipated, ensemble, paper, size
 
 pytestmark = pytest.mark.long
 
@@ -15,19 +15,28 @@ def test_case_runs_to_the_end_with_a_balance_of_energy(name):
     assert balanced(name)
 
 
+def test_ideal_mechanism_has_one_degree_of_freedom():
+    """P4 section 3: reproduced."""
+    assert paper("P5 ideal").system.degrees_of_freedom == 1
+
+
 def test_play_and_friction_with_little_axial_clearance():
     """P4 figure 3 (axial clearance .05 mm). "Impacts lose energy, the amplitude falls and the velocity decreases":
     reproduced with friction, stroke .137 m and .82 m/s against .149 m and 1.04 m/s ideally, .44 J lost; refuted
-    without, .151 m, 1.04 m/s, .02 J. "Peaks of acceleration": reproduced, 205 and 227 against 33 m/s^2; 99 % stay
-    below 96 without friction, 55 with it."""
+    without, .151 m, 1.04 m/s, .02 J. "Peaks of acceleration": reproduced, 170 to 290 against 33 m/s^2. "Friction
+    lowers them": reproduced by what 99 % stay below, 81 m/s^2 without friction and 64 with it in the middle of six runs
+    (72 to 84, 54 to 70); the largest peaks are as high (192, 209)."""
     ideal, free, rubbing = paper("P5 ideal"), paper("P4 frictionless"), paper("P4 Coulomb")
     stroke = [np.ptp(run["slider.position.x"]) for run in (rubbing, ideal, free)]
     assert stroke[0] < 0.95 * stroke[1] and stroke[1] < stroke[2]
     speed = [size(run, "slider.velocity.x") for run in (rubbing, ideal, free)]
     assert speed[0] < 0.9 * speed[1] and abs(speed[2] / speed[1] - 1) < 0.02
     assert min(size(run, "slider.acceleration.x") for run in (free, rubbing)) > 4 * size(ideal, "slider.acceleration.x")
-    high = [np.quantile(np.abs(run["slider.acceleration.x"]), 0.99) for run in (ideal, rubbing, free)]
-    assert high[0] < high[1] < 0.8 * high[2]
+    high = [
+        np.median([np.quantile(np.abs(run["slider.acceleration.x"]), 0.99) for run in runs])
+        for runs in ([ideal], *(ensemble(f"P4 {name}", "A.pair.clearance", 6) for name in ("Coulomb", "frictionless")))
+    ]
+    assert high[0] < high[1] < 0.9 * high[2]
     assert dissipated(rubbing) > 10 * dissipated(free)
 
 
