@@ -75,7 +75,7 @@ def switch(method, model, moment, y, spin, moving, t0, t1, pace=None):
     # Accelerations are wanted where a speed is latched or noted, where forces jump, and where a slip may pass a corner:
     # other steps are cheap.
     wanted = happened if structure.jumps or method.events else jnp.any(touched)
-    wanted = wanted | jnp.any(mode != OPEN) if structure.corners else wanted
+    wanted = wanted | jnp.any((before.mode != OPEN) | (mode != OPEN)) if structure.corners else wanted
     nothing = jnp.zeros_like(depth)
     old, _, rate_rate, slip_rate = jax.lax.cond(
         wanted,

@@ -3,7 +3,7 @@ import numpy as np
 
 from ... import smooth
 from ...array import number
-from .base import AbstractFriction, check_corners, check_not_negative, check_order, sharp, sides
+from .base import AbstractFriction, beyond, check_corners, check_not_negative, check_order, sharp
 
 
 class Ambrosio(AbstractFriction):
@@ -27,8 +27,7 @@ class Ambrosio(AbstractFriction):
         return sharp(self, self.dead_speed, self.full_speed)
 
     def __call__(self, slip, normal, bristle, past=None):
-        speed, (first, second) = smooth.norm(slip), sides(past, 2)
-        risen = smooth.corner(speed - self.dead_speed, self.smoothing, first)
-        over = smooth.corner(speed - self.full_speed, self.smoothing, second)
+        speed = smooth.norm(slip)
+        risen, over = beyond(self, speed, past, self.dead_speed, self.full_speed)
         share = (risen - over) / (self.full_speed - self.dead_speed)
         return -(self.coefficient * normal * smooth.over(share, speed))[:, None] * slip, bristle

@@ -6,6 +6,7 @@ from abc import abstractmethod
 import equinox as eqx
 import jax.numpy as jnp
 
+from ... import smooth
 from ...array import is_concrete
 
 
@@ -55,15 +56,16 @@ def sharp(law, *speeds):
     return tuple(jnp.where(law.smoothing > 0, jnp.inf, v) for v in speeds)
 
 
-def sides(past, count):
-    """Of each corner: which points (points,) stay past it; None where the slip decides."""
-    return [None] * count if past is None else [past[:, k] for k in range(count)]
+def beyond(law, speed, past, *corners):
+    """How far each corner lies behind the slip speed (points,), 0 before it; `past` as in `corner_speeds`."""
+    sides = [None] * len(corners) if past is None else past.T
+    return [smooth.corner(speed - v, law.smoothing, side) for v, side in zip(corners, sides, strict=True)]
 
 
-def before_corner(law, speed, corner, past):
-    """Which points lie before a corner and its rounding."""
+def before_first(law, speed, past, corner):
+    """Which points lie before the first corner and its rounding."""
     below = speed <= corner - law.smoothing
-    return below if past is None else jnp.where(law.smoothing > 0, below, ~past)
+    return below if past is None else jnp.where(law.smoothing > 0, below, ~past[:, 0])
 
 
 def check_corners(law, *speeds):

@@ -4,7 +4,7 @@ import numpy as np
 
 from ... import smooth
 from ...array import number
-from .base import AbstractFriction, before_corner, check_corners, check_not_negative, check_positive, sharp, sides
+from .base import AbstractFriction, before_first, beyond, check_corners, check_not_negative, check_positive, sharp
 
 
 class BengisuAkay(AbstractFriction):
@@ -29,12 +29,12 @@ class BengisuAkay(AbstractFriction):
         return sharp(self, self.static_speed)
 
     def __call__(self, slip, normal, bristle, past=None):
-        speed, (side,) = smooth.norm(slip), sides(past, 1)
-        over = smooth.corner(speed - self.static_speed, self.smoothing, side)
+        speed = smooth.norm(slip)
+        (over,) = beyond(self, speed, past, self.static_speed)
         below = (speed - over) / self.static_speed
         fall = (self.static - self.kinetic) * -jnp.expm1(-self.decay * over)
         sliding = self.static * below * (2 - below) - fall
         rising = self.static * (2 - speed / self.static_speed) / self.static_speed
-        low = before_corner(self, speed, self.static_speed, side)
+        low = before_first(self, speed, past, self.static_speed)
         share = jnp.where(low, rising, smooth.over(sliding, speed))
         return -(normal * share)[:, None] * slip, bristle

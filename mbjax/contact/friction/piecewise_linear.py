@@ -4,7 +4,7 @@ import numpy as np
 
 from ... import smooth
 from ...array import number
-from .base import AbstractFriction, before_corner, check_corners, check_not_negative, check_order, sharp, sides
+from .base import AbstractFriction, before_first, beyond, check_corners, check_not_negative, check_order, sharp
 
 
 class PiecewiseLinear(AbstractFriction):
@@ -29,11 +29,10 @@ class PiecewiseLinear(AbstractFriction):
         return sharp(self, self.static_speed, self.kinetic_speed)
 
     def __call__(self, slip, normal, bristle, past=None):
-        speed, (first, second) = smooth.norm(slip), sides(past, 2)
-        over = smooth.corner(speed - self.static_speed, self.smoothing, first)
-        beyond = smooth.corner(speed - self.kinetic_speed, self.smoothing, second)
-        fall = (over - beyond) / (self.kinetic_speed - self.static_speed)
+        speed = smooth.norm(slip)
+        over, full = beyond(self, speed, past, self.static_speed, self.kinetic_speed)
+        fall = (over - full) / (self.kinetic_speed - self.static_speed)
         sliding = self.static * (speed - over) / self.static_speed - fall * (self.static - self.kinetic)
-        rising = before_corner(self, speed, self.static_speed, first)
+        rising = before_first(self, speed, past, self.static_speed)
         share = jnp.where(rising, self.static / self.static_speed, smooth.over(sliding, speed))
         return -(normal * share)[:, None] * slip, bristle
