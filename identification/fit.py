@@ -2,20 +2,21 @@
 
 import dataclasses
 import importlib.metadata
-import json
-import pathlib
 import time
 
 import numpy as np
 
-from mbjax.files import Atomic
-
-from . import levenberg_marquardt as lm
+from . import levenberg_marquardt
+from .abreast import Ask, advance, asking
+from .book import Book
 from .errors import StudyError
 from .information import covariance, verdicts
+from .optax_walk import optax_walk
 from .result import FitResult
+from .walk import CONVERGED, EXHAUSTED, RESIDUALS, Walk
 
 _EARLY = 1e-5  # tolerance of all stages but the last: what they leave off grows with chaos in the next one
+_REACH = 3.0  # of a logarithm per step, a factor of 20: a weak direction may promise e^100, which takes minutes to fail
 _ROUNDS = 3  # of estimating the noise where it is not given
 
 
@@ -33,7 +34,7 @@ def growing_horizons(problem, first=None, factor=2.0):
 
 def fit(
     problem, *, method="lm", horizons=None, starts=1, candidates=None, seed=0, tolerance=1e-8, most=100,
-    checkpoint=None, note=None,
+    abreast=None, checkpoint=None, note=None,
 ):  # fmt: skip
     """Fit and return a `FitResult`.
 
@@ -43,9 +44,11 @@ def fit(
     - `horizons`: increasing times (s) up to which samples are compared, one stage each; None grows them by factors of
       2 from a sixteenth of the recording where the mechanism has contacts, and takes everything at once elsewhere.
     - `starts`: number of starts; the first is the given one, the others are drawn from `seed` within bounds (or within
-      a factor 3). The best fit is returned; the costs of all are in its history.
+      a factor 3). All are advanced together. The best fit is returned; the costs of all are in its history.
     - `candidates`: of so many points, simulated side by side up to the first horizon, the given one and the best
       others become the starts. Default: no more than there are starts.
+    - `abreast`: how several starts share the machine, "cores" or "batch" (one vectorised program); None takes cores on
+      a CPU and a batch on an accelerator.
     - `checkpoint`: a JSON file that is rewritten after every step; if it exists and belongs to the same problem, the
       fit goes on from there, with the same numbers as without the break.
     - `note(line)`: where progress goes. Ctrl-C ends the fit and returns the best so far.
@@ -57,26 +60,45 @@ def fit(
         settings["candidates"] = candidates
         if candidates < starts:
             raise StudyError(f"fit: {candidates} candidates are fewer than {starts} starts.")
-    book = _Book(problem, checkpoint, settings)
+    if isinstance(starts, bool) or not isinstance(starts, int) or starts < 1:
+        raise StudyError(f"fit: starts {starts!r} must be a whole number of at least 1.")
+    walk_by = levenberg_marquardt.steps if method == "lm" else optax_walk(method)
+    book = Book(problem, checkpoint, settings)
     begin = time.perf_counter()
     message, interrupted = "", False
+
+    def told(track, where, cost, step):
+        values = ", ".join(
+            f"{n} {v:.6g}" for n, v in zip(problem.names, problem.space.outward(track.walk.u), strict=True)
+        )
+        note(
+            f"start {book.tracks.index(track) + 1}, {where}, iteration {track.walk.iteration}: cost {cost:.6g}, "
+            f"step {step:.1e}, {values} ({time.perf_counter() - begin:.0f} s)"
+        )
+
     try:
-        if not book.points:
+        if not book.tracks:
             drawn = _starting_points(problem, candidates or starts, seed)
-            book.points = [u.tolist() for u in _screened(problem, drawn, starts, horizons[0], note)]
-        for k, start in enumerate(book.points):
-            if k < book.start or (k == book.start and book.done):
-                continue
-            book.begin_start(k, start)
-            _one_start(problem, method, horizons, tolerance, most, book, note, begin)
+            book.begin(_screened(problem, drawn, starts, horizons[0], note), problem.sigmas)
+        courses = [
+            _course(problem, walk_by, horizons, tolerance, most, book, track, told)
+            for track in book.tracks
+            if not track.done
+        ]
+        advance(courses, problem, abreast)
     except KeyboardInterrupt:
         interrupted, message = True, "interrupted; this is the best so far"
     best = book.best()
+    if best is None and interrupted:
+        raise KeyboardInterrupt
     if best is None:
         raise StudyError("fit: the mechanism cannot be simulated at the start; run `check` for the reason.")
     problem.sigmas = [np.array(s) for s in best["sigmas"]]
     horizon = best["horizon"]
-    return _result(problem, np.array(best["u"]), horizon, horizons, book, message or best["status"], interrupted)
+    message = message or best["status"]
+    if message == EXHAUSTED:
+        message = f"exhausted after {most} steps at a horizon; `most` allows more"
+    return _result(problem, np.array(best["u"]), horizon, horizons, book, message, interrupted)
 
 
 def _label(method):
@@ -115,125 +137,53 @@ def _screened(problem, points, starts, horizon, note):
     return [points[k] for k in kept]
 
 
-_KEPT = ("points", "start", "first", "hold", "stage", "round", "done", "finished", "history", "sigmas")
-
-
-class _Book:
-    """Where a fit stands, and its file."""
-
-    def __init__(self, problem, path, settings):
-        self.path = None if path is None else pathlib.Path(path)
-        self.key = {
-            "names": list(problem.names),
-            "starts": problem.space.start.tolist(),
-            "data": problem.digests(),
-            **settings,
-        }
-        self.points = []  # where the starts begin
-        self.start, self.stage, self.round, self.done = 0, 0, 0, False
-        self.first, self.hold = [], None  # u where this start began; how far off the stage was at its beginning
-        self.walk, self.finished, self.history = None, [], []
-        self.sigmas = [s.tolist() for s in problem.sigmas]
-        if self.path is not None and self.path.exists():
-            self._read()
-        problem.sigmas = [np.array(s) for s in self.sigmas]
-
-    def _read(self):
-        try:
-            table = json.loads(self.path.read_text())
-        except (OSError, ValueError) as error:
-            raise StudyError(
-                f"{self.path}: the checkpoint cannot be read ({error}); delete it to begin anew."
-            ) from None
-        if table["key"] != self.key:
-            raise StudyError(f"{self.path}: this checkpoint belongs to another study; delete it to begin anew.")
-        if any(name not in table for name in _KEPT):
-            raise StudyError(f"{self.path}: this checkpoint is of another version of mbjax; delete it to begin anew.")
-        for name in _KEPT:
-            setattr(self, name, table[name])
-        self.walk = None if table["walk"] is None else lm.Walk.from_json(table["walk"])
-
-    def write(self):
-        if self.path is None:
-            return
-        table = {k: getattr(self, k) for k in ("key", *_KEPT)}
-        table["walk"] = None if self.walk is None else self.walk.to_json()
-        with Atomic(self.path, "w") as file:
-            json.dump(table, file)
-
-    def begin_start(self, k, u):
-        if self.walk is None or k != self.start:
-            self.start, self.stage, self.round, self.done = k, 0, 0, False
-            self.walk, self.hold = lm.Walk(np.array(u, dtype=float)), None
-            self.first = self.walk.u.tolist()
-
-    def best(self):
-        candidates = list(self.finished)
-        if self.walk is not None and not self.done and self.history:
-            row = self.history[-1]
-            here = {"u": self.walk.u.tolist(), "cost": row["cost"], "horizon": row["horizon"], "sigmas": self.sigmas}
-            candidates.append({**here, "status": "unfinished"})
-        longest = max((c["horizon"] for c in candidates), default=None)
-        return min((c for c in candidates if c["horizon"] == longest), key=lambda c: c["cost"], default=None)
-
-
-def _one_start(problem, method, horizons, tolerance, most, book, note, begin):
+def _course(problem, walk_by, horizons, tolerance, most, book, track, note):
+    """One start through all its stages: a generator of `Ask` (`abreast`)."""
     space = problem.space
     estimated = any(run.estimated.any() for run in problem.runs)
     rounds = _ROUNDS if estimated else 1
-    while book.round < rounds:
+    while track.round < rounds:
         # The noise is estimated at the full horizon: later rounds need no growth.
-        stages = horizons if book.round == 0 else horizons[-1:]
-        while book.stage < len(stages):
-            horizon = stages[book.stage]
+        stages = horizons if track.round == 0 else horizons[-1:]
+        here = problem.with_sigmas(track.sigmas)
+        while track.stage < len(stages):
+            horizon = stages[track.stage]
 
-            def record(state, cost, step, horizon=horizon):
+            def record(walk, cost, step, horizon=horizon, here=here, stages=stages):
+                track.note(here, cost, horizon)
                 book.history.append(
-                    {"start": book.start, "horizon": horizon, "iteration": state.iteration, "cost": cost,
-                     "x": space.outward(state.u).tolist()}
+                    {"start": book.tracks.index(track), "horizon": horizon, "iteration": walk.iteration, "cost": cost,
+                     "x": space.outward(walk.u).tolist()}
                 )  # fmt: skip
                 book.write()
-                values = ", ".join(f"{n} {v:.6g}" for n, v in zip(problem.names, space.outward(state.u), strict=True))
-                note(
-                    f"start {book.start + 1}, horizon {horizon:.3g} s ({book.stage + 1}/{len(stages)}), iteration "
-                    f"{state.iteration}: cost {cost:.6g}, step {step:.1e}, {values} "
-                    f"({time.perf_counter() - begin:.0f} s)"
-                )
+                note(track, f"horizon {horizon:.3g} s ({track.stage + 1}/{len(stages)})", cost, step)
 
-            step = lm.walk if method == "lm" else _optax_walk(method)
-            last = book.stage == len(stages) - 1
-            stage = problem
+            last = track.stage == len(stages) - 1
+            stage = here
             if not last:
-                if book.hold is None:
-                    book.hold = _misfit(problem.residuals(book.walk.u, horizon))
-                stage = _Held(problem, book.first, book.hold)
-            _, point = step(
-                book.walk,
-                lambda u, h=horizon, p=stage: p.residuals(u, h),
-                lambda u, h=horizon, p=stage: p.linearised(u, h),
-                space.lower, space.upper, tolerance=tolerance if last else _EARLY, most=most, note=record,
+                if track.hold is None:
+                    track.hold = _misfit((yield Ask(here, RESIDUALS, track.walk.u, horizon)))
+                stage = _Held(here, track.first, track.hold)
+            steps = walk_by(
+                track.walk, space.lower, space.upper, reach=np.where(space.log, _REACH, np.inf),
+                tolerance=tolerance if last else _EARLY, most=most, note=record,
             )  # fmt: skip
+            _, point = yield from asking(steps, stage, horizon)
             if point is None:
-                book.finished.append(
-                    {"u": book.walk.u.tolist(), "cost": np.inf, "horizon": horizon, "sigmas": book.sigmas,
-                     "status": "the simulation fails here"}
-                )  # fmt: skip
-                book.done = True
+                if track.reached is not None:
+                    track.reached["status"] = f"the simulation fails before {horizon:.3g} s"
+                track.done = True
                 return
-            status, cost = book.walk.status, 0.5 * float(point[0] @ point[0])
-            book.stage, book.hold = book.stage + 1, None
+            track.note(here, 0.5 * float(point[0] @ point[0]), horizon, track.walk.status)
+            track.stage, track.hold = track.stage + 1, None
             # The next stage sees the same valley a little further: damped no more than it turned out to need here.
-            damping = min(book.walk.damping, lm.Walk.damping)
-            book.walk = lm.Walk(book.walk.u, damping, evaluations=0, iteration=book.walk.iteration)
-        book.round += 1
-        book.stage = 0
-        if book.round < rounds:
-            book.sigmas = [s.tolist() for s in _estimated_sigmas(problem, book.walk.u, horizons[-1])]
-            problem.sigmas = [np.array(s) for s in book.sigmas]
-    book.finished.append(
-        {"u": book.walk.u.tolist(), "cost": cost, "horizon": horizons[-1], "sigmas": book.sigmas, "status": status}
-    )
-    book.done = True
+            damping = min(track.walk.damping, Walk.damping)
+            track.walk = Walk(track.walk.u, damping, iteration=track.walk.iteration)
+        track.round += 1
+        track.stage = 0
+        if track.round < rounds:
+            track.sigmas = [s.tolist() for s in _estimated_sigmas(here, track.walk.u, horizons[-1])]
+    track.done = True
     book.write()
 
 
@@ -274,69 +224,6 @@ def _estimated_sigmas(problem, u, horizon):
     return found
 
 
-def _follows(kind, memory):
-    """Whether an optimiser's state has a part of that kind (or is it)."""
-    if isinstance(memory, kind):
-        return True
-    return isinstance(memory, tuple) and any(_follows(kind, part) for part in memory)
-
-
-def _optax_walk(optimiser):
-    """A walk by an Optax optimiser. Steps of L-BFGS are halved until the cost falls (Armijo): Optax's own line searches
-    want to trace the objective."""
-    if not (hasattr(optimiser, "init") and hasattr(optimiser, "update")):
-        raise StudyError(f"fit: method {optimiser!r} is neither `lm` nor an Optax optimiser.")
-
-    def walk(state, residuals, linearised, lower, upper, *, tolerance, most, note):
-        import optax
-
-        point = linearised(state.u)
-        if point is None:
-            state.status = "failed"
-            return state, None
-        memory = optimiser.init(state.u)
-        best = (0.5 * point[0] @ point[0], state.u, point)
-        cost, u = best[0], state.u
-        searched = _follows(optax.ScaleByLBFGSState, memory)
-        for _ in range(most):
-            gradient = point[1].T @ point[0]
-            try:
-                update, memory = optimiser.update(gradient, memory, u)
-            except TypeError as error:
-                raise StudyError(
-                    f"fit: this optimiser wants more than gradients ({error}); L-BFGS is optax.lbfgs(1.0, "
-                    "linesearch=None), its steps are searched here."
-                ) from None
-            move, after = np.asarray(update), None
-            for _ in range(30 if searched else 10):  # a failed simulation is a rejected step
-                trial = np.clip(u + move, lower, upper)
-                allowed = cost + 1e-4 * gradient @ (trial - u) if searched else np.inf
-                found = residuals(trial) if searched else ()
-                if found is not None and 0.5 * np.dot(found, found) <= allowed:
-                    after = linearised(trial)
-                state.evaluations += 1
-                if after is not None:
-                    break
-                move = 0.5 * move
-            if after is None:
-                state.status = lm.STUCK
-                break
-            new, step = 0.5 * after[0] @ after[0], float(np.max(np.abs(trial - u)))
-            u, point = trial, after
-            if new < best[0]:
-                best = (new, u, point)
-            state.u, state.iteration = best[1], state.iteration + 1
-            note(state, best[0], step)
-            if step < tolerance or abs(cost - new) <= tolerance * 1e-3 * cost:
-                state.status = lm.CONVERGED
-                break
-            cost = new
-        state.u, state.status = best[1], state.status or lm.EXHAUSTED
-        return state, best[2]
-
-    return walk
-
-
 def _result(problem, u, horizon, horizons, book, message, interrupted):
     space = problem.space
     point = problem.linearised(u, horizon)
@@ -348,9 +235,7 @@ def _result(problem, u, horizon, horizons, book, message, interrupted):
     free = max(count - unknown, 1)
     redchi = chisqr / free
     channels, correlation = _channels(problem, u, horizon)
-    # -2 log likelihood: with an estimated noise chi-square alone is the number of samples for every model.
-    trained = [c for c in channels if c["role"] == "train"]
-    deviance = chisqr + sum(c["samples"] * float(np.log(2 * np.pi * c["sigma"] ** 2)) for c in trained)
+    deviance = problem.deviance(chisqr, horizon)
     # Residuals larger than the noise, or correlated: fewer independent samples than there are.
     inflation = max(1.0, np.sqrt(redchi * max(1.0, (1 + correlation) / max(1 - correlation, 1e-3))))
     inflation = 1.0 if inflation < 1.2 else float(inflation)
@@ -360,16 +245,18 @@ def _result(problem, u, horizon, horizons, book, message, interrupted):
         cov = np.where(cov_scaled == 0, 0.0, cov_scaled * np.outer(slope, slope))
         deviation = np.sqrt(np.diag(cov_scaled))
         correl = np.where(np.eye(unknown) > 0, 1.0, cov_scaled / np.outer(deviation, deviation))
-    ends = np.stack([space.outward(u - 1.959964 * deviation), space.outward(u + 1.959964 * deviation)], axis=-1)
+    ends = [np.clip(u + side * 1.959964 * deviation, space.lower, space.upper) for side in (-1, 1)]
+    ends = np.stack([space.outward(end) for end in ends], axis=-1)
     at_bound = (u <= space.lower + 1e-9) | (u >= space.upper - 1e-9)
     return FitResult(
         names=problem.names, units=tuple(p.unit for p in problem.parameters), x=space.outward(u),
         start=space.outward(space.start), u=u, fun=r, jac=jacobian, cov=cov, cov_scaled=cov_scaled,
         stderr=np.sqrt(np.diag(cov)), interval=ends, correl=correl, chisqr=chisqr, redchi=redchi,
         aic=deviance + 2 * unknown, bic=deviance + unknown * float(np.log(count)), inflation=inflation,
-        nfev=sum(1 for _ in book.history), success=not interrupted and message == lm.CONVERGED, message=message,
-        horizon=float(horizon), horizons=tuple(horizons), verdicts=verdicts(problem.names, jacobian, at_bound),
-        channels=tuple(channels), history=tuple(book.history),
+        nfev=sum(1 for _ in book.history), success=not interrupted and message == CONVERGED, message=message,
+        horizon=float(horizon), horizons=tuple(horizons),
+        verdicts=verdicts(problem.names, jacobian, at_bound, inflation), channels=tuple(channels),
+        history=tuple(book.history),
         provenance={
             "versions": {n: importlib.metadata.version(n) for n in ("jax", "jaxlib", "diffrax", "numpy", "scipy")},
             "settings": {k: v for k, v in book.key.items() if k not in ("names", "starts")},

@@ -54,12 +54,12 @@ def covariance(jacobian):
     return cov
 
 
-def verdicts(names, jacobian, at_bound):
-    """One `Verdict` per parameter."""
+def verdicts(names, jacobian, at_bound, inflation=1.0):
+    """One `Verdict` per parameter; `inflation` widens the deviations where the residuals are more than noise."""
     norms = np.linalg.norm(jacobian, axis=0)
     alone = np.where(norms > 0, 1 / np.where(norms > 0, norms, 1.0), np.inf)
     cov = covariance(jacobian)
-    deviation = np.sqrt(np.diag(cov))
+    deviation = inflation * np.sqrt(np.diag(cov))
     live = norms > 0
     right, values = np.eye(len(names)), np.ones(len(names))
     if live.any():
@@ -79,12 +79,12 @@ def verdicts(names, jacobian, at_bound):
             word, partners = AT_BOUND, ()
         elif deviation[k] <= PINNED:
             word, partners = IDENTIFIABLE, ()
-        elif alone[k] <= PINNED:
+        elif inflation * alone[k] <= PINNED:
             row = right[np.argmax(np.abs(right[:, k]) / np.maximum(values, 1e-300))]
             word, partners = TRADE_OFF, _partners(row, k, names)
         else:
             word, partners = NOT_PINNED, ()
-        given.append(Verdict(name, word, float(alone[k]), float(deviation[k]), partners))
+        given.append(Verdict(name, word, float(inflation * alone[k]), float(deviation[k]), partners))
     return tuple(given)
 
 

@@ -1,42 +1,24 @@
 """Bounded Levenberg-Marquardt on whitened residuals. The whole state is a few numbers, so a run can be resumed."""
 
-import dataclasses
-
 import numpy as np
 
-CONVERGED, STUCK, EXHAUSTED = "converged", "stuck", "exhausted"
+from .walk import CONVERGED, EXHAUSTED, LINEARISED, RESIDUALS, STUCK, alone
 
 
-@dataclasses.dataclass
-class Walk:
-    """Where the iteration stands. Floats survive JSON exactly, so a resumed walk goes on bit by bit."""
-
-    u: np.ndarray
-    damping: float = 1e-3
-    growth: float = 2.0
-    scale: np.ndarray | None = None  # largest column norms so far (More)
-    iteration: int = 0
-    evaluations: int = 0
-    status: str = ""
-
-    def to_json(self):
-        scale = None if self.scale is None else self.scale.tolist()
-        return {**dataclasses.asdict(self), "u": self.u.tolist(), "scale": scale}
-
-    @staticmethod
-    def from_json(table):
-        scale = None if table["scale"] is None else np.array(table["scale"])
-        return Walk(**{**table, "u": np.array(table["u"]), "scale": scale})
+def minimise(state, residuals, linearised, lower, upper, **settings):
+    """`steps` with functions that answer: `residuals(u)` and `linearised(u)`, None where the simulation fails."""
+    return alone(steps(state, lower, upper, **settings), residuals, linearised)
 
 
-def walk(state, residuals, linearised, lower, upper, *, tolerance=1e-8, most=100, note=None):
+def steps(state, lower, upper, *, reach=np.inf, tolerance=1e-8, most=100, note=None):
     """Iterate until the step, relative to 1 in the space of the fit, or the gain falls below `tolerance`; or at once
     where even the step without damping foresees no larger gain (of the cost) than that.
 
-    `residuals(u)` and `linearised(u)` give None where the simulation fails: such a step is rejected. `note(state,
-    cost, step)` is called after every accepted step. Parameters at a bound that want to leave it are held.
+    A walk (`walk.py`) that returns the state and the last linearisation. A step where the simulation fails is rejected.
+    `note(state, cost, step)` is called after every accepted step. Parameters at a bound that want to leave it are held.
+    No step is longer than `reach` (per parameter, or one for all): it is damped until it is not.
     """
-    point = linearised(state.u)
+    point = yield LINEARISED, state.u
     if point is None:
         state.status = "failed"
         return state, None
@@ -53,17 +35,17 @@ def walk(state, residuals, linearised, lower, upper, *, tolerance=1e-8, most=100
         if _most_gain(jacobian[:, free], r) <= tolerance * cost:
             state.status = CONVERGED
             break
-        step = _step(jacobian[:, free], r, state.damping, state.scale[free])
+        step = _step(jacobian[:, free], r, state.damping, state.scale[free], np.broadcast_to(reach, free.shape)[free])
         trial = state.u.copy()
         trial[free] = np.clip(state.u[free] + step, lower[free], upper[free])
         moved = trial - state.u
         state.evaluations += 1
-        found = residuals(trial)
+        found = yield RESIDUALS, trial
         foreseen = -(gradient @ moved + 0.5 * np.sum((jacobian @ moved) ** 2))
         gain = -1.0 if found is None else _gain(cost - 0.5 * found @ found, foreseen)
         small = np.max(np.abs(moved)) < tolerance
         if gain > 1e-4:
-            after = linearised(trial)
+            after = yield LINEARISED, trial
             if after is None:
                 gain = -1.0
         if gain > 1e-4:
@@ -100,6 +82,10 @@ def _most_gain(jacobian, r):
     return 0.5 * np.sum((jacobian @ move) ** 2)
 
 
-def _step(jacobian, r, damping, scale):
-    rows = np.concatenate([jacobian, np.diag(np.sqrt(damping) * np.where(scale > 0, scale, 1.0))])
-    return np.linalg.lstsq(rows, -np.concatenate([r, np.zeros(jacobian.shape[1])]), rcond=None)[0]
+def _step(jacobian, r, damping, scale, reach):
+    scale, right = np.where(scale > 0, scale, 1.0), -np.concatenate([r, np.zeros(jacobian.shape[1])])
+    while True:
+        step = np.linalg.lstsq(np.concatenate([jacobian, np.diag(np.sqrt(damping) * scale)]), right, rcond=None)[0]
+        if not np.any(np.abs(step) > reach):
+            return step
+        damping *= 4

@@ -50,6 +50,10 @@ class Parameter:
             self.check_start(self.start)
         if self.prior is not None and not self.prior[1] > 0:
             raise ValueError(f"Parameter `{self.name}`: the prior's deviation {self.prior[1]:g} must be positive.")
+        if self.prior is not None and self.scale == "log" and not self.prior[0] > 0:
+            raise ValueError(
+                f"Parameter `{self.name}`: with a log scale the prior's mean must be positive, got {self.prior[0]:g}."
+            )
 
     def felt_in(self, experiment):
         """Whether it is a parameter of that experiment."""

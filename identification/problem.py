@@ -68,6 +68,8 @@ class Problem:
             raise StudyError("Problem: nothing is to be fitted; give at least one parameter.")
         if not self.experiments:
             raise StudyError("Problem: there is nothing to fit to; give at least one experiment.")
+        if all(e.validation for e in self.experiments):
+            raise StudyError("Problem: there is nothing to fit to; all experiments are for validation.")
         for name in self.sensors:
             if any(part.name == name for part in self.mechanism.parts):
                 raise StudyError(f"Problem: a sensor and a part of the mechanism are both called `{name}`.")
@@ -232,6 +234,27 @@ class Problem:
                 soft = np.inf if part is None else softened(self.loss, self.loss_scale, part)[0]
                 costs[i] += 0.5 * np.sum(np.square(soft))
         return costs
+
+    def look_ahead(self, points):
+        """Simulate `{(what, horizon): points (points, parameters)}` in a batch each; `residuals` or `linearised`
+        (`what`) then find the answers known."""
+        for owner in dict.fromkeys(self.runs[k].owner for k in self.training()):
+            owner.ahead.known.clear()
+            for (what, horizon), us in points.items():
+                owner.look_ahead(what, us, horizon)
+
+    def deviance(self, chisqr, horizon):
+        """-2 log likelihood: with an estimated noise, chi-square alone is the number of samples for every model."""
+        for k in self.training():
+            rows = self.runs[k].kept & self.runs[k].window(horizon)[0][:, None]
+            chisqr += float(np.sum(rows.sum(axis=0) * np.log(2 * np.pi * np.square(self.sigmas[k]))))
+        return float(chisqr)
+
+    def with_sigmas(self, sigmas):
+        """The same problem with other noise; nothing is compiled anew."""
+        other = copy.copy(self)
+        other.sigmas = [np.array(s) for s in sigmas]
+        return other
 
     def linearised(self, u, horizon=np.inf):
         """Whitened residuals and their Jacobian by u, or None where a simulation or its derivative failed."""

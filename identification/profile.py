@@ -8,9 +8,10 @@ from scipy import stats
 
 from mbjax.files import Atomic
 
-from . import levenberg_marquardt as lm
 from .errors import StudyError
+from .levenberg_marquardt import minimise
 from .result import finite
+from .walk import Walk
 
 BOUNDED, ONE_SIDED, FLAT, FAILED = "bounded", "one-sided", "flat", "failed"
 _FARTHEST = 5.0  # in the space of the fit: a factor 150 of a logarithm, five times the start on a linear scale
@@ -114,7 +115,7 @@ class _Held:
             return None if point is None else (point[0], point[1][:, self.free])
 
         lower, upper = space.lower[self.free], space.upper[self.free]
-        state, point = lm.walk(lm.Walk(np.array(others)), residuals, linearised, lower, upper, tolerance=1e-6, most=30)
+        state, point = minimise(Walk(np.array(others)), residuals, linearised, lower, upper, tolerance=1e-6, most=30)
         return None if point is None else (self.whole(value, state.u), self._excess(point[0]))
 
     def _excess(self, r):

@@ -4,8 +4,9 @@ import dataclasses
 
 import numpy as np
 
-from . import levenberg_marquardt as lm
 from .errors import StudyError
+from .levenberg_marquardt import minimise
+from .walk import Walk
 
 MUCH = 2.0  # times what the noise explains: then it explains too little
 
@@ -93,7 +94,7 @@ def _alone(problem, result, felt, most):
     """u of the fit to one experiment, and its covariance (NaN where not felt, or where the fit failed)."""
     u, space = np.array(result.u, dtype=float), problem.space
     lower, upper = (np.where(felt, side, u) for side in (space.lower, space.upper))
-    walk, point = lm.walk(lm.Walk(u), problem.residuals, problem.linearised, lower, upper, most=most)
+    walk, point = minimise(Walk(u), problem.residuals, problem.linearised, lower, upper, most=most)
     cov = np.full((u.size, u.size), np.nan)
     if point is not None:
         own = np.flatnonzero(felt & (np.linalg.norm(point[1], axis=0) > 0))

@@ -31,7 +31,7 @@ class FitResult:
     cov: np.ndarray
     cov_scaled: np.ndarray
     stderr: np.ndarray
-    interval: np.ndarray  # (parameters, 2), 95 % Wald in the space of the fit
+    interval: np.ndarray  # (parameters, 2), 95 % Wald in the space of the fit, cut at the bounds
     correl: np.ndarray
     chisqr: float
     redchi: float

@@ -1,6 +1,7 @@
 """Experiments made ready: compiled predictions, whitened residuals and their derivatives."""
 
 import copy
+import threading
 
 import jax
 import jax.numpy as jnp
@@ -9,12 +10,14 @@ import numpy as np
 import mbjax as mb
 from mbjax import lanes
 
+from .ahead import Ahead
 from .bushing_test import BushingTest, columns
 from .errors import StudyError
 from .feature_test import FeatureTest
 from .frequency_test import FrequencyTest
 from .link import watched
 from .measure import events_of
+from .walk import LINEARISED, RESIDUALS
 
 
 def runs_of(problem, experiments):
@@ -56,6 +59,19 @@ class _Run:
         self._take(experiment)
         self._predict = mb.compiled(self.prediction)
         self._slope = mb.compiled(jax.jacfwd(lambda u, ts: (lambda p: (p, p))(self.prediction(u, ts)), has_aux=True))
+        self.ahead = Ahead()
+        self._batch = {
+            w: mb.compiled(jax.vmap(f, (0, None))) for w, f in ((RESIDUALS, self._predict), (LINEARISED, self._slope))
+        }
+
+    @property
+    def owner(self):
+        """Who simulates: this run, or the group it belongs to."""
+        return self
+
+    def look_ahead(self, what, us, horizon):
+        found = self._batch[what](jnp.asarray(us), jnp.asarray(self.window(horizon)[1]))
+        self.ahead.keep(what, us, horizon, found)
 
     def _take(self, experiment):
         self.experiment = experiment
@@ -94,10 +110,14 @@ class _Run:
 
     def values_at(self, u, horizon):
         """Channels (times, channels), those compared first."""
+        if (known := self.ahead.get(RESIDUALS, u, horizon)) is not None:
+            return known
         return np.asarray(self._predict(jnp.asarray(u), jnp.asarray(self.window(horizon)[1])))
 
     def slopes_at(self, u, horizon):
         """Derivatives of the channels by u (times, channels, parameters), and the channels."""
+        if (known := self.ahead.get(LINEARISED, u, horizon)) is not None:
+            return known
         found = self._slope(jnp.asarray(u), jnp.asarray(self.window(horizon)[1]))
         return tuple(np.asarray(x) for x in found)
 
@@ -153,6 +173,10 @@ class _Motion(_Run):
         self._together = mb.compiled(self.side_by_side)
         if alike is None:
             self._traced()
+
+    @property
+    def owner(self):
+        return self if self.group is None else self.group
 
     def start(self, u):
         """System and initial state at u."""
@@ -252,26 +276,34 @@ class _Group:
             # One run after the other: none waits for a longer one, and each integrates all its tangents together.
             return jax.lax.map(lambda x: slope(x[0], u, *x[1:]), (jnp.asarray(self.own), ts, numbers))
 
-        self._predict = mb.compiled(all_of)
-        self._slope = mb.compiled(slopes_of)
-        self._kept = {}
+        self._predict = {RESIDUALS: mb.compiled(all_of), LINEARISED: mb.compiled(slopes_of)}
+        self._batch = {w: mb.compiled(jax.vmap(f, (0, None, None))) for w, f in self._predict.items()}
+        self._last = threading.local()  # starts that are fitted abreast ask from threads of their own
+        self.ahead = Ahead()
+
+    def look_ahead(self, what, us, horizon):
+        found = self._batch[what](jnp.asarray(us), jnp.asarray(self._times(horizon)), self.numbers)
+        self.ahead.keep(what, us, horizon, found)
 
     def _times(self, horizon):
         rows = [m.window(horizon)[1] for m in self.members]
         return np.stack([np.concatenate([t, np.full(self.longest - t.size, np.inf)]) for t in rows])
 
-    def _once(self, what, function, u, horizon):
-        key = (np.asarray(u).tobytes(), horizon)
-        if self._kept.get(what, (None,))[0] != key:
-            found = function(jnp.asarray(u), jnp.asarray(self._times(horizon)), self.numbers)
-            self._kept[what] = key, jax.tree.map(np.asarray, found)
-        return self._kept[what][1]
+    def _once(self, what, u, horizon):
+        if (known := self.ahead.get(what, u, horizon)) is not None:
+            return known
+        kept, key = vars(self._last).setdefault(what, {}), (np.asarray(u).tobytes(), horizon)
+        if key not in kept:
+            found = self._predict[what](jnp.asarray(u), jnp.asarray(self._times(horizon)), self.numbers)
+            kept.clear()
+            kept[key] = jax.tree.map(np.asarray, found)
+        return kept[key]
 
     def values_at(self, place, u, horizon):
-        return self._once("values", self._predict, u, horizon)[place, : self.members[place].times.size]
+        return self._once(RESIDUALS, u, horizon)[place, : self.members[place].times.size]
 
     def slopes_at(self, place, u, horizon):
-        slope, values = self._once("slopes", self._slope, u, horizon)
+        slope, values = self._once(LINEARISED, u, horizon)
         count = self.members[place].times.size
         full = np.zeros((count, values.shape[-1], u.size))
         full[..., self.own[place]] = slope[place, :count]

@@ -13,6 +13,7 @@ class Applied(eqx.Module):
     """What acts on the bodies besides the constraints."""
 
     wrench: jax.Array  # (bodies, 6) force and moment at the mass centres, global axes
+    sizes: jax.Array  # (bodies, 6) the same of the magnitudes of all parts: what could have balanced out
     stored: jax.Array  # () J, potential energy of gravity, springs, rotors
     dissipated: jax.Array  # (kinds,) W, in the order of `law.KINDS`
     supplied: jax.Array  # () W, by motors and applied loads
@@ -46,18 +47,18 @@ def total(structure, model, moving, memory, internal, t):
         everything = np.concatenate(indices)
         values = jnp.concatenate(wrenches)
         if np.array_equal(everything, np.arange(bodies)):
-            sums = values
+            sums, sizes = values, jnp.abs(values)
         else:
-            sums = jnp.zeros((bodies + 1, 6)).at[everything].add(values)[:bodies]
+            sums, sizes = (jnp.zeros((bodies + 1, 6)).at[everything].add(x)[:bodies] for x in (values, jnp.abs(values)))
     else:
-        sums = jnp.zeros((bodies, 6))
+        sums = sizes = jnp.zeros((bodies, 6))
     if rotors:
         rows = jnp.stack([_on_bodies(bodies, index, row) for index, row, _, _ in rotors])
         inertia = jnp.stack([i for _, _, i, _ in rotors])
         gamma = jnp.stack([g for _, _, _, g in rotors])
     else:
         rows, inertia, gamma = jnp.zeros((0, bodies, 6)), jnp.zeros(0), jnp.zeros(0)
-    return Applied(sums, stored, dissipated, supplied, rows, inertia, gamma, internal_rate)
+    return Applied(sums, sizes, stored, dissipated, supplied, rows, inertia, gamma, internal_rate)
 
 
 def _on_bodies(bodies, index, rows):

@@ -12,6 +12,8 @@ from .law import CLOSED, OPEN, SLOWEST_START, Points, no_points
 from .rotation import cross, rotate
 from .state import Memory
 
+_JUST = 1e-12  # m or rad: a gap that is rounding
+
 
 class Interactions(eqx.Module):
     """Forces of all laws at a state."""
@@ -160,7 +162,7 @@ def tables(mechanism, connection_bodies):
 
 
 def settled(structure, model, moving, memory):
-    """Memory of a pose that the mechanism was put into: points with depth are in contact.
+    """Memory of a pose that the mechanism was put into: points with depth, or just touching, are in contact.
 
     A point that is in contact already keeps its speed at touch; a new one latches its rate (at least
     `law.SLOWEST_START`).
@@ -170,7 +172,9 @@ def settled(structure, model, moving, memory):
     depth, rate = measure(structure, model, moving, memory)
     before = memory.points
     fresh = before.mode == OPEN
-    mode = jnp.where(depth > 0, jnp.where(fresh, CLOSED, before.mode), OPEN)
+    # Just touching and not about to leave: as a touch in the run it would latch nearly nothing.
+    touching = (depth > 0) | (depth > -_JUST) & (rate >= 0)
+    mode = jnp.where(touching, jnp.where(fresh, CLOSED, before.mode), OPEN)
     inverse = jnp.where(fresh, 1.0 / jnp.maximum(jnp.abs(rate), SLOWEST_START), before.inverse_speed)
     inverse = jnp.where(mode == OPEN, 0.0, inverse)
     still = jax.lax.stop_gradient

@@ -19,6 +19,7 @@ from .state import Memory, Rates, State, displace, no_account
 from .system import System
 
 _PROJECTIONS = 3
+_FREE = 1e-10  # of the largest squared frequency: rounding of a stiffness of zero
 
 
 class Internal(eqx.Module):
@@ -39,9 +40,10 @@ class Linearization(eqx.Module):
     """m y'' + c y' + k y = b z + input, in independent coordinates y (the mass metric makes m the identity).
 
     z are the internal states of laws (bristles, branches of bushings), z' = s y + d y' + a z; a mechanism without such
-    laws has none. `frequencies` are those of the undamped system (rad/s, NaN where it is unstable) whose internal
-    states are held, `damping_ratios` the modal ones, `modes` the columns of y. All three are differentiable
-    where frequencies are distinct; the complex `eigenvalues` of the whole system are exact but not differentiable.
+    laws has none. `frequencies` are those of the undamped system whose internal states are held (rad/s, NaN where it is
+    unstable, 0 where nothing holds it), `damping_ratios` the modal ones, `modes` the columns of y. All three are
+    differentiable where frequencies are distinct; the complex `eigenvalues` of the whole system are exact but not
+    differentiable.
     """
 
     system: System
@@ -63,10 +65,11 @@ class Linearization(eqx.Module):
 
     @property
     def frequencies(self):
-        """Undamped angular frequencies, ascending, rad/s."""
+        """Undamped angular frequencies, ascending, rad/s; 0 for coordinates that nothing holds."""
         values = self._modal()[0]
-        good = values > 0
-        return jnp.where(good, jnp.sqrt(jnp.where(good, values, 1.0)), jnp.nan)
+        free = jnp.abs(values) <= _FREE * jnp.max(jnp.abs(values), initial=0.0)
+        good = (values > 0) & ~free
+        return jnp.where(good, jnp.sqrt(jnp.where(good, values, 1.0)), jnp.where(free, 0.0, jnp.nan))
 
     @property
     def modes(self):

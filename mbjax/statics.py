@@ -102,7 +102,8 @@ def _at_rest(structure, model, q, memory):
 
 
 def _balance(structure, model, q, memory, t):
-    """Whitened applied forces, whitened Jacobian (dense) and residuals of the kept rows at rest."""
+    """Whitened applied forces, whitened Jacobian (dense) and residuals of the kept rows at rest; roots of the masses,
+    and the largest of the forces that act, whitened."""
     moving = motion(model, q, still(structure))
     rows = rows_at(structure, model, moving, t)
     whitened, roots = whiten(structure, model, moving, rows)
@@ -112,7 +113,8 @@ def _balance(structure, model, q, memory, t):
     force = whiten_wrenches(structure, model, roots, applied.wrench[:, None, :])[:, 0]
     eye = jnp.eye(6 * structure.bodies).reshape(-1, structure.bodies, 6)
     jacobian = jax.vmap(lambda x: to_rows(structure.layout, whitened, x))(eye).T[:kept]
-    return force.reshape(-1), jacobian, in_solver_order(structure, rows.residual)[:kept], roots
+    size = jax.lax.stop_gradient(whiten_wrenches(structure, model, roots, applied.sizes[:, None, :]))
+    return force.reshape(-1), jacobian, in_solver_order(structure, rows.residual)[:kept], roots, jnp.max(jnp.abs(size))
 
 
 def _move(structure, model, q, roots, step):
@@ -137,14 +139,14 @@ def _settle(structure, model, state, t):
     size = 6 * structure.spatial + 3 * structure.planar
 
     def downhill(q, _):
-        force, jacobian, residual, roots = _balance(structure, model, q, memory, t)
+        force, jacobian, residual, roots, _ = _balance(structure, model, q, memory, t)
         inverse = _pinv(jacobian)
         lam = -inverse.T @ force
         projector = jnp.eye(force.shape[0]) - inverse @ jacobian
 
         def pull(step):
             moved = _move_exactly(structure, model, q, roots, step)
-            f, j, _, _ = _balance(structure, model, moved, memory, t)
+            f, j, *_ = _balance(structure, model, moved, memory, t)
             return f + j.T @ lam
 
         stiffness = -jax.jacfwd(pull)(jnp.zeros_like(force))
@@ -160,7 +162,7 @@ def _settle(structure, model, state, t):
     def balance(z):
         """Accelerations (zero at equilibrium) and constraint residuals, as a function of displacement and lambda."""
         here = displace(base, _bare(structure, z[:size]))
-        force, jacobian, residual, roots = _balance(structure, model, here, memory, t)
+        force, jacobian, residual, roots, _ = _balance(structure, model, here, memory, t)
         whole = (force + jacobian.T @ z[size:]).reshape(structure.bodies, 6)
         rates = unwhiten(structure, model, roots, whole)
         return jnp.concatenate([*(r.reshape(-1) for r in rates), residual])
@@ -174,12 +176,13 @@ def _settle(structure, model, state, t):
     def tangent(g, y):
         return _pinv(jax.jacfwd(g)(jnp.zeros_like(y))) @ y
 
-    force, jacobian, _, _ = _balance(structure, model, base, memory, t)
+    force, jacobian, *_ = _balance(structure, model, base, memory, t)
     guess = jax.lax.stop_gradient(jnp.concatenate([jnp.zeros(size), -_pinv(jacobian).T @ force]))
     z = jax.lax.custom_root(balance, guess, newton, tangent)
     here = displace(base, _bare(structure, z[:size]))
-    force, jacobian, residual, _ = _balance(structure, model, here, memory, t)
-    scale = jnp.max(jnp.abs(force)) + jnp.max(jnp.abs(jacobian), initial=0.0) * jnp.max(jnp.abs(z[size:]), initial=0.0)
+    force, jacobian, residual, _, largest = _balance(structure, model, here, memory, t)
+    # Where applied forces balance each other, what is left of them is no measure.
+    scale = largest + jnp.max(jnp.abs(jacobian), initial=0.0) * jnp.max(jnp.abs(z[size:]), initial=0.0)
     whole = force + jacobian.T @ z[size:]
     miss = jnp.max(jnp.abs(whole)) / jnp.where(scale > 0, scale, 1.0)
     miss = jnp.maximum(miss, jnp.max(jnp.abs(residual), initial=0.0))

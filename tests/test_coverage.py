@@ -14,7 +14,7 @@ from experiments.planar_reference import REVOLUTION
 SEEDS = 20
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_intervals_hold_the_truth_and_errors_have_the_size_they_say():
     ts, position, acceleration, _ = coverage.truth()
     part = ts <= 0.4 * REVOLUTION

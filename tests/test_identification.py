@@ -16,7 +16,7 @@ import pytest
 import identification as ident
 import mbjax as mb
 from experiments.planar_reference import REVOLUTION, STIFFNESS, event_located
-from identification.information import DEAD, FLAT, IDENTIFIABLE, TRADE_OFF, verdicts
+from identification.information import DEAD, FLAT, IDENTIFIABLE, NOT_PINNED, TRADE_OFF, verdicts
 
 DROP = pathlib.Path(__file__).parents[1] / "examples" / "drop"
 STIFF, BOUNCE = "wall.interface.normal.elastic.stiffness", "wall.interface.normal.hysteresis.restitution"
@@ -97,6 +97,8 @@ def test_verdicts_name_what_the_data_cannot_tell(random):
     np.testing.assert_allclose(known["a"].alone, 1 / np.linalg.norm(jacobian[:, 0]))
     assert known["b"].word == FLAT and "b2" in known["b"].partners
     assert known["dead"].word == DEAD
+    wrong = verdicts(("a", "b"), jacobian[:, :2], np.zeros(2, bool), inflation=1e4)
+    assert [v.word for v in wrong] == [NOT_PINNED, NOT_PINNED] and wrong[0].deviation > 1
     pair = verdicts(("b", "near"), 0.1 * jacobian[:, [1, 4]], np.zeros(2, bool))
     assert [v.word for v in pair] == [TRADE_OFF, TRADE_OFF] and pair[0].partners == ("near",)
 
@@ -161,7 +163,7 @@ def test_ctrl_c_keeps_the_best_and_a_checkpoint_goes_on_with_the_same_numbers(tm
     with pytest.raises(ident.StudyError, match="belongs to another study"):
         ident.fit(drop(1e-5, parameters=other), checkpoint=path)
     table = json.loads(path.read_text())
-    del table["hold"]
+    del table["tracks"][0]["walk"]
     path.write_text(json.dumps(table))
     with pytest.raises(ident.StudyError, match="checkpoint is of another version of mbjax; delete it"):
         ident.fit(drop(1e-5), checkpoint=path)

@@ -292,3 +292,15 @@ class Private(signal.base.AbstractSignal):
 def test_a_class_outside_the_catalogues_is_not_written():
     with pytest.raises(mb.ModelError, match=r"`motor`\.signal: Private is in no CATALOGUE"):
         to_toml(base(drivers=[mb.Driver("motor", "pin", "spin", Private(1.0))]))
+
+
+def test_the_kind_may_be_said_where_only_one_fits(tmp_path):
+    dry = mb.Dry(mb.Impact(mb.Hertz(1e10), mb.LankaraniNikravesh(0.9)))
+    law = mb.Hybrid(mb.SqueezeFilm(0.4, 0.04, extra=1e-5), dry, 5e-6)
+    text = mb.library.planar_slider_crank_clearance(interface=law).to_toml()
+    path = tmp_path / "model.toml"
+    path.write_text(text.replace("dry = {", 'dry = {kind = "Dry", '))
+    assert mb.load(path).to_toml() == text
+    path.write_text(text.replace("dry = {", 'dry = {kind = "Hybrid", '))
+    with pytest.raises(mb.ModelError, match=r"interface\.dry\.kind: unknown key"):
+        mb.load(path)

@@ -7,9 +7,10 @@ import pytest
 from scipy import optimize, stats
 
 from identification import Parameter, StudyError, profile
-from identification import levenberg_marquardt as lm
 from identification.information import covariance
+from identification.levenberg_marquardt import minimise
 from identification.parameter import Space
+from identification.walk import Walk
 
 T = np.linspace(0, 3, 40)
 
@@ -35,8 +36,8 @@ class Closed:
         return r, np.stack(columns, axis=-1)
 
     def fitted(self):
-        state, (_, jacobian) = lm.walk(
-            lm.Walk(self.space.start.copy()), self.residuals, self.linearised, self.space.lower, self.space.upper
+        state, (_, jacobian) = minimise(
+            Walk(self.space.start.copy()), self.residuals, self.linearised, self.space.lower, self.space.upper
         )
         x = self.space.outward(state.u)
         return types.SimpleNamespace(

@@ -170,3 +170,37 @@ def test_derivative_of_a_quasi_static_path_matches_differences():
     h = 0.1
     difference = (8 * (last(200 + h) - last(200 - h)) - (last(200 + 2 * h) - last(200 - 2 * h))) / (12 * h)
     np.testing.assert_allclose(jax.jacfwd(last)(200.0), difference, atol=1e-8)
+
+
+def _held_by(realisation, *elements, **options):
+    body = mb.SpatialBody("mass", M, (J, J, J))
+    mount = mb.Connection(
+        "mount", mb.frame((0, 0, 0), axis=(0, 0, 1)), journal="mass", realisation=realisation, **options
+    )
+    return mb.Mechanism("held", [body], [mount], elements=[mb.Gravity((0.0, 0.0, -G)), *elements])
+
+
+def test_rest_is_found_where_applied_forces_balance_without_constraints():
+    """What is left of them at rest is rounding, and no measure of itself."""
+    bushing = mb.Bushing([1e4, 1e4, 2e4, 10.0, 10.0, 10.0], preload=[0.0, 0.0, 5.0, 0.0, 0.0, 0.0])
+    stiff, axial_stop = 3e6, [mb.Stop("axial", mb.Impact(mb.Hertz(3e6), mb.HuntCrossley(0.5)), lower=1e-4)]
+    depth = (M * G / stiff) ** (2 / 3)
+    ball = mb.library.bouncing_ball(
+        mass=M, radius=0.02, height=-1e-4, gravity=G, interface=mb.Dry(mb.Impact(mb.Hertz(stiff), mb.HuntCrossley(0.5)))
+    )
+    cases = (
+        (_held_by(bushing), -(M * G + 5.0) / 2e4),
+        (_held_by(mb.Translation(), stops=axial_stop), 1e-4 - depth),
+        (ball, 0.02 - depth),
+    )
+    for mechanism, height in cases:
+        system = mb.assemble(mechanism)
+        rest = mb.equilibrium(system)
+        np.testing.assert_allclose(rest.q.position[0, 2], height, rtol=1e-7)
+    frequencies = np.asarray(mb.linearize(system, rest).frequencies)  # of the ball: only the plane holds it
+    np.testing.assert_allclose(frequencies, [0] * 5 + [np.sqrt(1.5 * stiff * np.sqrt(depth) / M)], rtol=1e-6)
+
+
+def test_nothing_at_rest_is_refused_where_nothing_holds():
+    with pytest.raises(mb.SimulationError, match="No equilibrium"):
+        mb.equilibrium(mb.assemble(_held_by(mb.Translation())))

@@ -52,10 +52,46 @@ def test_loss_method_and_repeats_of_a_study_file(pendulum):
     ('method = {optax = "adam", rate = 1.0}', "optax.adam refuses these arguments"),
     ('loss = "hubert"', r"fit\.loss: .*`hubert`.*Did you mean `huber`"),
     ("repeats = 3", r"fit\.repeats: is .*expected true or false"),
+    ("starts = 0", r"study\.toml: fit\.starts: is 0; expected a whole number of at least 1"),
+    ("starts = 1.5", r"fit\.starts: is 1\.5; expected a whole number"),
+    ("candidates = 2\nstarts = 3", r"fit\.candidates: 2 candidates are fewer than 3 starts"),
+    ("horizons = [1.0, 0.5]", r"fit\.horizons: .*must be positive and increase"),
+    ("rtol = -1e-6", r"fit\.rtol: is -1e-06; expected a positive number"),
 ])  # fmt: skip
 def test_faulty_fit_tables_name_the_key(pendulum, fit, message):
     with pytest.raises(ValueError, match=message):
         pendulum(MOTION, f"[fit]\n{fit}")
+
+
+@pytest.mark.parametrize(("old", "new", "message"), [
+    ('{"pin.spin" = 1.0}', '{"pin.spin" = "4 mm"}', r"experiments\.swing\.positions.*`4 mm` is in m; expected"),
+    ('{"pin.spin" = 0.0}', '{"pin.spin" = "0 kg"}', r"experiments\.swing\.speeds.*`0 kg` is in kg; expected"),
+    ('"spin", sigma', '"spin", unit = "mm", sigma', r"channels.*\.unit: `mm` is in m; expected rad"),
+    ('"spin", sigma', '"rate [deg]", unit = "rad", sigma', r"unit: .*but the column is headed `rate \[deg\]`"),
+    ('file =', 'validation = true\nfile =', "nothing to fit to; all experiments are for validation"),
+])  # fmt: skip
+def test_units_that_do_not_fit_a_channel_are_refused(pendulum, tmp_path, old, new, message):
+    path = tmp_path / "run.csv"
+    path.write_text(path.read_text().replace("t,spin,rate", "t,spin,rate [deg]"))
+    assert old in MOTION
+    with pytest.raises(ValueError, match=message):
+        pendulum(MOTION.replace(old, new))
+
+
+def test_plain_sigma_and_offset_are_in_the_unit_of_the_column(pendulum, tmp_path):
+    path = tmp_path / "run.csv"
+    path.write_text(path.read_text().replace("t,spin,rate", "t,spin [deg],rate"))
+    compared = 'channels = {"pin.spin" = {column = "spin [deg]", sigma = 2.0, offset = 3.0}}'
+    study = pendulum(MOTION[: MOTION.index("channels")] + compared)
+    (found,) = study.problem.experiments[0].compared
+    np.testing.assert_allclose([found.sigma, found.offset, found.factor], np.radians([2.0, 3.0, 1.0]))
+
+
+def test_a_path_beside_paths_and_a_prior_below_zero_are_refused(pendulum):
+    with pytest.raises(ValueError, match=r"parameters\.mass\.path: is given beside `paths`"):
+        pendulum('paths = ["bob.mass"]' + MOTION)
+    with pytest.raises(ValueError, match=r"with a log scale the prior's mean must be positive, got -2"):
+        pendulum('scale = "log"\nprior = [-2.0, 0.1]' + MOTION)
 
 
 def test_segments_of_a_study_file_bring_their_starts(pendulum):

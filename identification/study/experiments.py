@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 from mbjax.io.faults import describe, join
-from mbjax.units import ONE, UnitError, parse_unit
+from mbjax.units import ONE, UnitError, check_dimension, parse_unit
 
 from ..bushing_test import BushingTest
 from ..errors import DataError, StudyError
@@ -16,7 +16,7 @@ from ..measure.table import measure_from_table
 from ..quantity import read_number
 from ..recording import read_recording, read_table
 from ..shooting import shooting
-from .file import read_model, read_times
+from .file import channel_units, read_model, read_times
 
 _MOTION = (
     "file",
@@ -39,23 +39,23 @@ _CHANNEL = ("column", "unit", "sigma", "offset")
 _SEGMENTS = ("count", "cuts", "coordinates", "continuity", "smoothing")
 
 
-def experiments_of(name, table, path, faults):
+def experiments_of(name, table, path, units, faults):
     """The experiments that a table stands for, and the unknowns that come with them (starts of segments)."""
     where = join("experiments", name)
     if "bushing" in table:
         found = _bushing_test(name, table, path, faults)
     elif "load" in table:
-        found = _frequency_test(name, table, path, faults)
+        found = _frequency_test(name, table, path, units, faults)
     elif "features" in table:
-        found = _feature_test(name, table, path, faults)
+        found = _feature_test(name, table, path, units, faults)
     else:
-        found = _motion(name, table, path, faults)
+        found = _motion(name, table, path, units, faults)
         if "segments" in table:
             return _segments(found, table["segments"], join(where, "segments"), faults)
     return [found], []
 
 
-def _motion(name, table, path, faults):
+def _motion(name, table, path, units, faults):
     where = join("experiments", name)
     faults.unknown_keys(where, table, _MOTION)
     before = len(faults.messages)
@@ -65,14 +65,16 @@ def _motion(name, table, path, faults):
     channels = table.get("channels")
     if not isinstance(channels, dict) or not channels:
         return faults.missing(where, "channels", '{"slider.position.x" = {column = "x"}}')
-    compared = [_channel(c, t, join(join(where, "channels"), c), recording, faults) for c, t in channels.items()]
+    held, units = _held(table, where, path, units, faults)
+    compared = [
+        _channel(c, t, join(join(where, "channels"), c), recording, faults, units.get(c)) for c, t in channels.items()
+    ]
     inputs = []
     for target, t in table.get("inputs", {}).items():
         found = _channel(target, t, join(join(where, "inputs"), target), recording, faults)
         if found is not None:
             inputs.append(Input(target, found.column, found.factor, found.offset))
     offset = read_number(table.get("time_offset", 0.0), "s", join(where, "time_offset"), faults)
-    held = _held(table, where, path, faults)
     if len(faults.messages) > before:
         return None
     return Experiment(name, recording, compared, **held, time_offset=offset, inputs=inputs)
@@ -87,17 +89,21 @@ def _recording(table, where, path, faults):
         return faults.add(join(where, "file"), str(error))
 
 
-def _held(table, where, path, faults, kinds=("positions", "speeds")):
-    """Start, model and role of an experiment."""
-    found = {}
+def _held(table, where, path, units, faults, kinds=("positions", "speeds")):
+    """Start, model and role of an experiment, and the units of its channels (those of the study's model by default)."""
+    found = {"mechanism": read_model(table["model"], "model", path, faults) if "model" in table else None}
+    if found["mechanism"] is not None:
+        units = channel_units(found["mechanism"])
     for key in kinds:
-        given = table.get(key, {})
+        given, per = table.get(key, {}), "/s" if key == "speeds" else ""
         if isinstance(given, dict):
-            found[key] = {k: read_number(v, "", join(join(where, key), k), faults) for k, v in given.items()}
+            found[key] = {
+                k: read_number(v, units[k] + per if k in units else "", join(join(where, key), k), faults)
+                for k, v in given.items()
+            }
         else:
             faults.add(join(where, key), f'is {describe(given)}; expected a table such as `{{"pin.spin" = 0.1}}`.')
-    found["mechanism"] = read_model(table["model"], "model", path, faults) if "model" in table else None
-    return {**found, "validation": bool(table.get("validation", False))}
+    return {**found, "validation": bool(table.get("validation", False))}, units
 
 
 def _segments(experiment, table, where, faults):
@@ -135,7 +141,7 @@ class _Recorded:
         return self.channels[channel]
 
 
-def _feature_test(name, table, path, faults):
+def _feature_test(name, table, path, units, faults):
     """Features of a motion: their values given, or taken from a column of the file as the measure takes them."""
     where = join("experiments", name)
     faults.unknown_keys(where, table, _FEATURE_TEST)
@@ -149,14 +155,14 @@ def _feature_test(name, table, path, faults):
     rows = table["features"]
     if not isinstance(rows, dict) or not rows:
         return faults.missing(where, "features", '{rms = {kind = "RootMeanSquare", channel = "rod.spin"}}')
-    features = [_feature(t, join(join(where, "features"), n), recording, faults) for n, t in rows.items()]
-    held = _held(table, where, path, faults)
+    held, units = _held(table, where, path, units, faults)
+    features = [_feature(t, join(join(where, "features"), n), recording, units, faults) for n, t in rows.items()]
     if len(faults.messages) > before:
         return None
     return FeatureTest(name, ts, features, **held)
 
 
-def _feature(table, where, recording, faults):
+def _feature(table, where, recording, units, faults):
     if not isinstance(table, dict):
         return faults.add(where, f"is {describe(table)}; expected a table.")
     own = ("values", "column", "unit", "sigma")
@@ -175,8 +181,9 @@ def _feature(table, where, recording, faults):
         return faults.missing(where, "values", "[...]")
     else:
         column = _channel(
-            measure.channel, {k: table[k] for k in ("column", "unit") if k in table}, where, recording, faults
-        )
+            measure.channel, {k: table[k] for k in ("column", "unit") if k in table}, where, recording, faults,
+            units.get(measure.channel),
+        )  # fmt: skip
         if column is None:
             return None
         x = column.factor * recording.column(column.column)
@@ -188,7 +195,7 @@ def _feature(table, where, recording, faults):
         return faults.add(where, str(error))
 
 
-def _frequency_test(name, table, path, faults):
+def _frequency_test(name, table, path, units, faults):
     """A file with one row per frequency."""
     where = join("experiments", name)
     faults.unknown_keys(where, table, _FREQUENCY_TEST)
@@ -198,7 +205,7 @@ def _frequency_test(name, table, path, faults):
         return None
     rows, compared = rows
     frequencies = _axis("frequency", table, where, rows, faults)
-    held = _held(table, where, path, faults, ("positions",))
+    held, _ = _held(table, where, path, units, faults, ("positions",))
     if len(faults.messages) > before:
         return None
     try:
@@ -272,7 +279,16 @@ def _axis(key, table, where, rows, faults):
     return values
 
 
-def _channel(channel, table, where, recording, faults):
+def _differ(header, unit):
+    """Whether a header names another unit; one that is no unit (`[counts]`) does not."""
+    try:
+        return parse_unit(header).of(1) != parse_unit(unit).of(1)
+    except UnitError:
+        return False
+
+
+def _channel(channel, table, where, recording, faults, wanted=None):
+    """What a column is compared with; `wanted` is the channel's unit where it has one."""
     if isinstance(table, str):
         table = {"column": table}
     if not isinstance(table, dict):
@@ -289,14 +305,21 @@ def _channel(channel, table, where, recording, faults):
     text = table.get("unit", written[1] if written else "")
     try:
         factor = (parse_unit(text) if text else ONE).of(1)
+        if text and wanted is not None:
+            check_dimension(parse_unit(text), text, wanted)
     except UnitError as error:
         return faults.add(join(where, "unit"), str(error))
+    if "unit" in table and written and _differ(written[1], text):
+        return faults.add(
+            join(where, "unit"), f"is {describe(text)}, but the column is headed `{column}`; rename one of the two."
+        )
     sigma = table.get("sigma", "estimate")
     if sigma != "estimate":
         # A plain number is in the unit of the column, like the data.
         sigma = read_number(sigma, text, join(where, "sigma"), faults)
         sigma = sigma if sigma is None or isinstance(table["sigma"], str) else sigma * factor
     offset = read_number(table.get("offset", 0.0), text, join(where, "offset"), faults)
+    offset = offset if offset is None or isinstance(table.get("offset"), str) else offset * factor
     if sigma is None or offset is None:
         return None
     try:

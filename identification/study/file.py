@@ -3,12 +3,14 @@
 import pathlib
 import re
 import tomllib
+import warnings
 
 import numpy as np
 
 import mbjax as mb
 from mbjax.io.dimensions import FIELDS
 from mbjax.io.faults import Faults, describe, join
+from mbjax.observe import channels
 
 from ..quantity import read_number
 
@@ -56,6 +58,20 @@ def read_model(name, key, path, faults):
         for message in getattr(error, "faults", [str(error)]):
             faults.messages.append(message)
         return None
+
+
+def channel_units(mechanism):
+    """The unit of every channel by its name; none where there is no mechanism, or one that does not assemble (the
+    problem says why)."""
+    if mechanism is None:
+        return {}
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the problem assembles it again and warns
+            structure = mb.assemble(mechanism).structure
+    except ValueError:
+        return {}
+    return {name: channel.unit for name, channel in channels(structure).items()}
 
 
 def unit_of(mechanism, path):

@@ -2,6 +2,8 @@
 
 import dataclasses
 
+import numpy as np
+
 import mbjax as mb
 from mbjax.io.faults import describe, join
 
@@ -12,7 +14,7 @@ from ..quantity import read_number
 from ..sensor.base import sensor_value
 from ..sensor.table import sensor_from_table
 from .experiments import experiments_of
-from .file import read_model, read_toml, tables, unit_of
+from .file import channel_units, read_model, read_toml, tables, unit_of
 
 _PARAMETER = ("path", "paths", "start", "lower", "upper", "scale", "prior", "experiments")
 _FIT = (
@@ -28,6 +30,9 @@ _FIT = (
     "method",
     "repeats",
 )
+
+
+_COUNTS = {"starts": 1, "candidates": 1, "most": 1, "seed": 0}  # whole numbers, and the least of each
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,9 +51,9 @@ def load_study(path):
     given = tables(data, "sensors", faults) if "sensors" in data else []
     sensors = {n: sensor_from_table(n, t, faults) for n, t in given}
     parameters = [_parameter(n, t, mechanism, sensors, faults) for n, t in tables(data, "parameters", faults)]
-    experiments = []
+    experiments, units = [], channel_units(mechanism)
     for name, table in tables(data, "experiments", faults):
-        found, unknown = experiments_of(name, table, path, faults)
+        found, unknown = experiments_of(name, table, path, units, faults)
         experiments += found
         parameters += unknown
     settings = _settings(data.get("fit", {}), faults)
@@ -62,6 +67,8 @@ def load_study(path):
 def _parameter(name, table, mechanism, sensors, faults):
     where = join("parameters", name)
     faults.unknown_keys(where, table, _PARAMETER)
+    if "path" in table and "paths" in table:
+        return faults.add(join(where, "path"), "is given beside `paths`; put all of them into `paths`.")
     paths = table.get("paths", table.get("path"))
     paths = [paths] if isinstance(paths, str) else paths
     if not isinstance(paths, list) or not paths or not all(isinstance(p, str) for p in paths):
@@ -110,6 +117,8 @@ def _settings(table, faults):
         if key == "horizons":
             numbers = value if isinstance(value, list) else [value]
             good[key] = [read_number(v, "s", where, faults) for v in numbers]
+            if None not in good[key] and any(b <= a for a, b in zip([0.0, *good[key]], good[key], strict=False)):
+                faults.add(where, f"{good[key]} must be positive and increase (s).")
         elif key == "method":
             good[key] = _method(value, faults)
         elif key == "loss":
@@ -120,8 +129,14 @@ def _settings(table, faults):
                 faults.add(where, f"is {describe(value)}; expected true or false.")
         elif isinstance(value, bool) or not isinstance(value, int | float):
             faults.add(where, f"is {describe(value)}; expected a number.")
+        elif key in _COUNTS and (not isinstance(value, int) or value < _COUNTS[key]):
+            faults.add(where, f"is {value:g}; expected a whole number of at least {_COUNTS[key]}.")
+        elif key not in _COUNTS and not value > 0:
+            faults.add(where, f"is {value:g}; expected a positive number.")
         else:
             good[key] = value
+    if good.get("candidates", np.inf) < good.get("starts", 1):
+        faults.add("fit.candidates", f"{good['candidates']} candidates are fewer than {good['starts']} starts.")
     return good
 
 

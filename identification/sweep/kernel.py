@@ -156,7 +156,7 @@ class Kernel:
         try:
             check_values(self.task.mechanism.with_values(dict(zip(self.task.paths, row, strict=True))))
         except ValueError as error:
-            return str(error)
+            return "; ".join(str(error).splitlines())
         return ""
 
 

@@ -65,6 +65,8 @@ class Reader:
         if not isinstance(table, dict):
             return self.faults.add(path, f"is {describe(table)}; expected a table of {cls.__name__}.")
         known = [e for e in entries(cls) if e.name not in given]
+        if table.get("kind") == cls.__name__ and "kind" not in (e.key for e in known):  # said where it need not be
+            table = {key: value for key, value in table.items() if key != "kind"}
         before = len(self.faults.messages)
         symbols = {**symbols, **self._symbols(cls, table)}
         keys, expand = SHORTHANDS.get(cls, ((), None))
