@@ -2,10 +2,13 @@
 
 import functools
 
+import jax
 import numpy as np
 
 import mbjax as mb
-from mbjax.library.dry import raw_impact
+from mbjax import interactions
+from mbjax.kinematics import motion
+from mbjax.library.dry import clipped_impact, dry, raw_impact
 
 TURN = 0.012  # s, of P2's crank at 5000 rpm
 STIFFNESS = mb.hertz_stiffness(0.0095, -0.010)  # N/m^1.5, of P2
@@ -14,8 +17,8 @@ PER_MM = 1000**1.5  # P1's stiffness read in N/mm^1.5
 
 def hybrid(cavitation=False):
     """P2's third case: squeeze film of SAE 40, full or half, fading over e0 into frictionless dry contact."""
-    dry = mb.Dry(raw_impact(STIFFNESS, 0.9), mb.Frictionless())
-    return mb.Hybrid(mb.SqueezeFilm(0.4, 0.04, extra=10e-6, cavitation=cavitation), dry, 5e-6)
+    film = mb.SqueezeFilm(0.4, 0.04, extra=10e-6, cavitation=cavitation)
+    return mb.Hybrid(film, dry(raw_impact(STIFFNESS, 0.9)), 5e-6)
 
 
 def sphere(clearance, **options):
@@ -38,8 +41,14 @@ def marques(friction=None, axial=0.5e-3):
     return lambda: mb.library.marques_slider_crank_clearance(axial_clearance=axial, friction=friction)
 
 
-# Of P1's bearing in four strips; the rate ratio within -1 and 1 instead of P1's clip.
-SYMMETRIC = mb.Dry(mb.Impact(mb.Hertz(5e6 / 4), mb.LankaraniNikravesh(0.75)))
+def symmetric(stiffness=5e6):
+    """Of P1's bearing in four strips; the rate ratio within -1 and 1 instead of P1's clip."""
+    return dry(mb.Impact(mb.Hertz(stiffness / 4), mb.LankaraniNikravesh(0.75)))
+
+
+def pendulum(stops, **options):
+    return lambda: mb.library.triple_pendulum(stops=stops, **options)
+
 
 # name: (builder, end time of the paper in s, outputs). P2 shows two turns of the steady state: the third and fourth.
 CASES = {
@@ -53,7 +62,7 @@ CASES = {
     "P1 sphere .1 mm, N/mm": (sphere(1e-4, stiffness=5e6 * PER_MM), 5.0, 1001),
     "P1 sphere 1 mm, N/mm": (sphere(1e-3, stiffness=5e6 * PER_MM), 5.0, 1001),
     "P1 cylinder 0": (cylinder(0.0), 5.0, 1001),
-    "P1 cylinder 0, symmetric": (cylinder(0.0, interface=SYMMETRIC), 5.0, 1001),
+    "P1 cylinder 0, symmetric": (cylinder(0.0, interface=symmetric()), 5.0, 1001),
     "P1 cylinder 0, N/mm": (cylinder(0.0, stiffness=5e6 * PER_MM), 5.0, 1001),
     "P1 cylinder 1 um, N/mm": (cylinder(1e-6, stiffness=5e6 * PER_MM), 5.0, 1001),
     "P1 cylinder .1 mm, N/mm": (cylinder(1e-4, stiffness=5e6 * PER_MM), 5.0, 1001),
@@ -61,9 +70,26 @@ CASES = {
     "P1 cylinder 1 um": (cylinder(1e-6), 5.0, 1001),
     "P1 cylinder .1 mm": (cylinder(1e-4), 5.0, 1001),
     "P1 cylinder 1 mm": (cylinder(1e-3), 5.0, 1001),
-    "P1 triple pendulum, Lankarani-Nikravesh": (lambda: mb.library.triple_pendulum(stops="impact"), 4.0, 1001),
-    "P1 triple pendulum, c_e 0": (lambda: mb.library.triple_pendulum(stops="kelvin_voigt", restitution=0.0), 4.0, 1001),
-    "P1 triple pendulum, Kelvin-Voigt": (lambda: mb.library.triple_pendulum(stops="kelvin_voigt"), 4.0, 1001),
+    "P1 sphere 1 mm, e 1": (sphere(1e-3, restitution=1.0), 5.0, 1001),
+    "P1 sphere 1 mm, e .95": (sphere(1e-3, restitution=0.95), 5.0, 1001),
+    "P1 sphere 1 mm, e .5": (sphere(1e-3, restitution=0.5), 5.0, 1001),
+    "P1 sphere 1 mm, e 1, N/mm": (sphere(1e-3, restitution=1.0, stiffness=5e6 * PER_MM), 5.0, 1001),
+    "P1 sphere .1 mm, long": (sphere(1e-4), 20.0, 4001),
+    "P1 sphere 10 um, N/mm": (sphere(1e-5, stiffness=5e6 * PER_MM), 5.0, 1001),
+    "P1 cylinder 0, e 1": (cylinder(0.0, restitution=1.0), 5.0, 1001),
+    "P1 cylinder 0, e 1, N/mm": (cylinder(0.0, restitution=1.0, stiffness=5e6 * PER_MM), 5.0, 1001),
+    "P1 cylinder 0, symmetric, N/mm": (cylinder(0.0, interface=symmetric(5e6 * PER_MM)), 5.0, 1001),
+    "P1 cylinder 0, friction": (
+        cylinder(0.0, interface=dry(clipped_impact(5e6 / 4, 0.75), mb.Ambrosio(0.1))),
+        5.0,
+        1001,
+    ),
+    "P1 triple pendulum, Lankarani-Nikravesh": (pendulum("impact"), 4.0, 1001),
+    "P1 triple pendulum, c_e 0": (pendulum("kelvin_voigt", restitution=0.0), 4.0, 1001),
+    "P1 triple pendulum, c_e 0, long": (pendulum("kelvin_voigt", restitution=0.0), 60.0, 15001),
+    "P1 triple pendulum, Kelvin-Voigt": (pendulum("kelvin_voigt"), 4.0, 1001),
+    "P1 triple pendulum, Lankarani-Nikravesh, long": (pendulum("impact"), 12.0, 3001),
+    "P1 triple pendulum, Kelvin-Voigt, long": (pendulum("kelvin_voigt"), 12.0, 3001),
     "P2 dry, a billionth wider": (planar(clearance=0.5e-3 * (1 + 1e-9), stiffness=STIFFNESS), 4 * TURN, 2001),
     "P2 dry": (planar(stiffness=STIFFNESS), 4 * TURN, 2001),
     "P2 friction, a billionth wider": (
@@ -99,7 +125,10 @@ CASES = {
     "P4 Coulomb": (marques(mb.Coulomb(0.1), axial=0.05e-3), 1.0, 2001),
 }
 # Next to nothing is lost: the scale of their balance is the kinetic energy that comes and goes.
-LOSSLESS = ("P1 sphere 0", "P1 sphere 0, N/mm", "P1 sphere 1 um, N/mm", "P1 cylinder 0, N/mm")
+LOSSLESS = (
+    "P1 sphere 0", "P1 sphere 0, N/mm", "P1 sphere 1 um, N/mm", "P1 sphere 10 um, N/mm", "P1 sphere 1 mm, e 1",
+    "P1 sphere 1 mm, e 1, N/mm", "P1 cylinder 0, N/mm", "P1 cylinder 0, e 1", "P1 cylinder 0, e 1, N/mm",
+)  # fmt: skip
 
 
 @functools.cache
@@ -181,3 +210,66 @@ def contacts(trajectory):
         elif event["event"] == "release":
             durations.append(event["time"] - open_since.pop(point))
     return np.array(durations), len(open_since)
+
+
+def of_connection(trajectory, connection):
+    """(touch time, speed, release time or None, speed or None, peak force or None) of its contacts."""
+    open_since, found = {}, []
+    for event in trajectory.events.table():
+        if event["connection"] != connection:
+            continue
+        if event["event"] == "touch":
+            open_since[event["point"]] = event
+        elif event["event"] == "release":
+            touch = open_since.pop(event["point"])
+            found.append((touch["time"], touch["speed"], event["time"], event["speed"], event["peak_force"]))
+    return sorted(found + [(e["time"], e["speed"], None, None, None) for e in open_since.values()], key=lambda x: x[0])
+
+
+def ends_of_stroke(trajectory):
+    """When the slider turns round, at either end (s)."""
+    v, ts = np.asarray(trajectory["slider.velocity.x"]), np.asarray(trajectory.ts)
+    k = np.flatnonzero(v[1:] * v[:-1] < 0)
+    return ts[k] + (ts[k + 1] - ts[k]) * v[k] / (v[k] - v[k + 1])
+
+
+def extremes(trajectory, channel):
+    """Times and values of the largest and smallest places of a channel, in turn."""
+    x, ts = np.asarray(trajectory[channel]), np.asarray(trajectory.ts)
+    k = 1 + np.flatnonzero(np.diff(x)[1:] * np.diff(x)[:-1] < 0)
+    return ts[k], x[k]
+
+
+def roughness(trajectory, channel):
+    """Mean second difference of a channel in the middle half of the slider's stroke, and in the outer quarters."""
+    x, rough = np.asarray(trajectory["slider.position.x"])[1:-1], np.abs(np.diff(np.asarray(trajectory[channel]), 2))
+    middle = np.abs(x - 0.5 * (x.min() + x.max())) < 0.25 * np.ptp(x)
+    return float(rough[middle].mean()), float(rough[~middle].mean())
+
+
+def portrait(trajectory, first, second, scale):
+    """The motion in the plane of two channels, each over its range in `scale`."""
+    return np.stack([np.asarray(trajectory[c]) / np.ptp(scale[c]) for c in (first, second)], axis=1)
+
+
+def length(curve):
+    return float(np.linalg.norm(np.diff(curve, axis=0), axis=1).sum())
+
+
+def slip(trajectory):
+    """Slip speed (outputs, contact points of the first law), m/s."""
+    structure, model = trajectory.system.structure, trajectory.system.model
+
+    def at(state):
+        moving = motion(model, state.q, state.v)
+        return model.laws[0].slips(interactions._sight(structure, model, moving, state.memory, 0))
+
+    return np.linalg.norm(jax.vmap(at)(trajectory.states), axis=-1)
+
+
+def onwards(trajectory, k, end, outputs, values=None, events=500):
+    """The motion from output `k` on, with finer outputs and, perhaps, other numbers."""
+    system = trajectory.system.bind(values) if values else trajectory.system
+    state = jax.tree.map(lambda rows: rows[k], trajectory.states)
+    ts = np.linspace(float(trajectory.ts[k]), end, outputs)
+    return mb.simulate(system, state, ts, steps=mb.Adaptive(rtol=1e-8), events=events)

@@ -1,35 +1,33 @@
-"""P1: what the results section says, reproduced or refuted.
+"""P1, slider-crank with spherical clearance: what the results section says, reproduced or refuted.
 
 Every statement is quoted in short words with the variant it was tried on; the numbers are of the runs here.
 """
-
-import itertools
 
 import numpy as np
 import pytest
 from papers import (
     CASES,
     balanced,
-    contacts,
     dissipated,
+    ends_of_stroke,
     ensemble,
     paper,
+    roughness,
     size,
-    touches,
     turned,
     turning_times,
     variation,
 )
 
+import mbjax as mb
+
 pytestmark = pytest.mark.long
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if name.startswith("P1 ")])
+@pytest.mark.parametrize("name", [name for name in CASES if name.startswith(("P1 ideal", "P1 sphere"))])
 def test_case_runs_to_the_end_with_a_balance_of_energy(name):
     assert balanced(name)
 
-
-# --- P1, the slider-crank with spherical clearance -----------------------------------------------------------------
 
 SPHERES = ("P1 sphere 1 um", "P1 sphere .1 mm", "P1 sphere 1 mm")
 
@@ -104,115 +102,149 @@ def test_clearance_costs_steps():
     assert all(int(paper(name).statistics.steps) > 3 * ideal for name in (*SPHERES, "P1 sphere 0"))
 
 
-# --- P1, the slider-crank with revolute clearance ------------------------------------------------------------------
-
-CYLINDERS = ("P1 cylinder 1 um", "P1 cylinder .1 mm", "P1 cylinder 1 mm")
+STIFFNESS = "B.interface.normal.elastic.stiffness"
 
 
-def test_crank_on_a_loose_bearing_ends_about_its_equilibrium():
-    """P1 figure 11b, "at 1 mm no more than two revolutions, then oscillation about the static equilibrium": reproduced
-    (N/m^1.5, bearing of 20 mm, journal not shorter): .57 turns, then within 1 rad of hanging down. But 1 um and .1 mm
-    do the same here (.58 turns): the strips of 1.25e6 N/m^1.5 give 2.6 mm and let the crank tilt by .3 rad."""
-    for name in CYLINDERS:
-        run = paper(name)
-        angle = turned(run)
-        late = np.asarray(run.ts) > 3.0
-        assert 3.0 < angle.max() < 4.0 and np.abs(angle[late] - np.pi).max() < 1.0
-        assert 2e-3 < size(run, "A.penetration") < 3.5e-3 and size(run, "A.tilt") > 0.25
+def test_crank_is_delayed_by_clearance():
+    """P1 figure 9, the crank angle too is delayed with more clearance. It ends at 54.73 rad ideally: reproduced in
+    N/mm^1.5, 54.72, 54.31 and 47.9 rad with 1 um, .1 mm, 1 mm (the last the middle of six runs, 44.6 to 49.0). In
+    N/m^1.5 delayed, but not in the order of the clearances: 32.7, 45.9, 30.6 rad."""
+    ideal = turned(paper("P1 ideal"))[-1]
+    soft = [turned(paper(name))[-1] for name in SPHERES]
+    np.testing.assert_allclose([ideal, *soft], [54.73, 32.72, 45.91, 30.56], atol=0.1)
+    stiff = [turned(paper(f"P1 sphere {c}, N/mm"))[-1] for c in ("1 um", ".1 mm")]
+    np.testing.assert_allclose(stiff, [54.723, 54.31], atol=0.02)
+    assert np.median([turned(run)[-1] for run in ensemble("P1 sphere 1 mm, N/mm", STIFFNESS, 6)]) < 51
 
 
-def test_delay_does_not_grow_with_the_clearance_of_the_bearing():
-    """P1 figure 11a, "the end of the stroke is increasingly delayed as the clearance increases": refuted (N/m^1.5,
-    bearing of 20 mm). All three leave the ideal motion within the first turn, and lose the same .57 J within 1 %."""
-    lost = [dissipated(paper(name)) for name in CYLINDERS]
-    np.testing.assert_allclose(lost, 0.5675, rtol=0.01)
+def test_crank_is_delayed_without_dissipation_as_well():
+    """P1 figures 8, 9, delay "in virtue of the energy dissipation": refuted as the reason (1 mm, N/m^1.5). With e .5,
+    .75 the crank ends at 20.0 and 30.6 rad, .18 and .17 J are lost; with e 1 nothing is lost, and it ends at 21 to 42
+    rad (six runs, ideally 54.73): energy goes from the crank into the play of the joint. With e 1 in N/mm^1.5 it is 1.5
+    to 10.9 rad late, in the middle (2.7) less than half as much as with e .75 (6.6)."""
+    ideal = turned(paper("P1 ideal"))[-1]
+    for name, angle, lost in (("P1 sphere 1 mm, e .5", 19.96, 0.183), ("P1 sphere 1 mm", 30.56, 0.171)):
+        assert turned(paper(name))[-1] == pytest.approx(angle, abs=0.1)
+        assert dissipated(paper(name)) == pytest.approx(lost, rel=0.1)
+    late = {}
+    for name in ("P1 sphere 1 mm, e 1", "P1 sphere 1 mm, e 1, N/mm", "P1 sphere 1 mm, N/mm"):
+        runs = ensemble(name, STIFFNESS, 6)
+        late[name] = [ideal - turned(run)[-1] for run in runs]
+        assert (", e 1" in name) == (max(abs(dissipated(run)) for run in runs) < 1e-9)
+    soft, lossless, stiff = late.values()
+    assert min(soft) > 8 and min(lossless) > 0.5 and np.median(lossless) < 0.75 * np.median(stiff)
 
 
-def test_reaction_of_the_bearing_oscillates_more_with_more_clearance():
-    """P1 figure 12, "amplitude of the oscillations higher as the clearance increases": reproduced, by the total
-    variation of the vertical reaction."""
-    assert np.all(np.diff([variation(paper(name), "A.reaction.z") for name in CYLINDERS]) > 0)
+def test_crank_stops_turning_even_with_little_dissipation():
+    """P1's conclusions, "even with contact models in which the energy dissipation is small" the crank is "unable" to go
+    on turning: reproduced with e .95 (1 mm, N/m^1.5): it turns back after 6.0 turns in four of six runs (in the other
+    two it has made 6.9 turns in 5 s). Even with e 1, where nothing is lost, it turns back in five of six, after 4.0 to
+    6.9 turns."""
+    for law in (", e .95", ", e 1"):
+        angles = [turned(run) for run in ensemble(f"P1 sphere 1 mm{law}", STIFFNESS, 6)]
+        assert max(angle.max() for angle in angles) < 7.5 * 2 * np.pi
+        assert sum(angle.max() - angle[-1] > 0.05 for angle in angles) >= 3
 
 
-def test_null_clearance_of_the_bearing_is_a_perfect_joint_only_for_a_stiff_contact():
-    """P1 figures 11a, 12: "null clearance behaves like the perfect joint": refuted in N/m^1.5 (slider off by 113 mm),
-    reproduced in N/mm^1.5 (1.1 mm, with 1 um 4.1 mm)."""
+def test_smaller_clearance_ends_as_a_pendulum_later():
+    """P1, "for longer simulations" in the end the crank is "unable to complete a rotation": reproduced with .1 mm
+    (N/m^1.5), it comes back after 9.99 turns at 7.5 s (1 mm: 4.96 turns) and then swings between 9.1 and 9.9 turns
+    until 20 s."""
+    run = paper("P1 sphere .1 mm, long")
+    turns, ts = turned(run) / (2 * np.pi), np.asarray(run.ts)
+    assert turns.max() == pytest.approx(9.990, abs=5e-3) and ts[turns.argmax()] == pytest.approx(7.455, abs=0.02)
+    assert turns[ts > 8].min() > 8.9
+
+
+def test_size_of_the_clearance_matters_where_it_is_large():
+    """P1's conclusions, clearances are determinant if large, "almost unobservable" at machining tolerances: reproduced
+    in N/mm^1.5, the slider is up to .08, .6, 23 mm off the ideal motion in 5 s with 1 um, 10 um, .1 mm, and by its
+    whole stroke of 105 mm with 1 mm; refuted in N/m^1.5, where 1 um puts it off by the whole stroke."""
     ideal = np.asarray(paper("P1 ideal")["slider.position.x"])
 
     def off(name):
-        return np.abs(np.asarray(paper(name)["slider.position.x"]) - ideal).max()
+        return np.abs(np.asarray(paper(name)["slider.position.x"]) - ideal).max() / np.ptp(ideal)
 
-    assert off("P1 cylinder 0") > 0.05
-    assert off("P1 cylinder 0, N/mm") < 3e-3 and off("P1 cylinder 1 um, N/mm") < 8e-3
-
-
-def test_a_stiff_bearing_follows_the_figure():
-    """P1 figure 11 in N/mm^1.5: reproduced. The crank makes 8.71, 8.70, 1.95, .59 turns in 5 s with 0, 1 um, .1 mm,
-    1 mm, and 1e-5, 7e-4, .30, .57 J are lost: the end of the stroke comes later with every step of the clearance, and
-    at 1 mm it makes "no more than two revolutions"."""
-    runs = [paper(f"P1 cylinder {c}, N/mm") for c in ("0", "1 um", ".1 mm", "1 mm")]
-    turns = [turned(run).max() / (2 * np.pi) for run in runs]
-    assert min(turns[:2]) > 8.5 and 1.5 < turns[2] < 3 and turns[3] < 1
-    lost = [dissipated(run) for run in runs]
-    assert np.all(np.diff(lost) > 0.1 * np.array(lost[1:]))
+    shares = [off(f"P1 sphere {c}, N/mm") for c in ("1 um", "10 um", ".1 mm", "1 mm")]
+    assert shares[0] < 1.5e-3 and 2e-3 < shares[1] < 1e-2 and 0.15 < shares[2] < 0.3 and shares[3] > 0.6
+    assert off("P1 sphere 1 um") > 0.9
 
 
-def test_damping_ends_the_oscillations_at_null_clearance_only_without_the_clip():
-    """P1 figure 13, "the hysteresis damping eliminates the oscillations": refuted as printed (a contact that begins at
-    rest has ratio 1 and loses nothing; total variation of the vertical reaction 16 times the ideal one), reproduced
-    with the ratio within -1 and 1 (.24 times)."""
-    ideal = variation(paper("P1 ideal"), "A.reaction.z")
-    assert variation(paper("P1 cylinder 0"), "A.reaction.z") > 8 * ideal
-    assert variation(paper("P1 cylinder 0, symmetric"), "A.reaction.z") < 0.5 * ideal
+def test_soft_contact_mixes_up_the_sizes_of_the_clearance():
+    """P1's conclusions, differences between sizes of clearances are "difficult to be appraised" where the stiffness is
+    underestimated: reproduced. The crank is behind after 5 s by 22, 9, 24 rad with 1 um, .1 mm, 1 mm at 5e6 N/m^1.5; by
+    2.7, 3.3, 11 rad at 5e7, .12, .37, 12 rad at 5e8, .0016, .41, 5.7 to 10.1 rad at 1.58e11: 1 mm over 1 um 1.1, 4, 100
+    and more than 3000 times."""
+    ideal = turned(paper("P1 ideal"))[-1]
+    ts = np.linspace(0.0, 5.0, 1001)
+
+    def late(clearance, stiffness):
+        system = mb.assemble(mb.library.slider_crank_3d_spherical_clearance(clearance=clearance))
+        start = mb.initial_state(system)
+        run = mb.simulate(system.bind({STIFFNESS: stiffness}), start, ts, steps=mb.Adaptive(rtol=1e-8))
+        return ideal - turned(run)[-1]
+
+    soft = [ideal - turned(paper(name))[-1] for name in SPHERES]
+    rows = [[late(c, stiffness) for c in (1e-6, 1e-4, 1e-3)] for stiffness in (5e7, 5e8)]
+    hard = [ideal - turned(paper(f"P1 sphere {c}, N/mm"))[-1] for c in ("1 um", ".1 mm", "1 mm")]
+    assert soft[1] < soft[0] and soft[2] / soft[0] < 1.5
+    assert all(np.all(np.diff(row) > 0) for row in (*rows, hard))
+    ratios = [row[2] / row[0] for row in (*rows, hard)]
+    assert 2 < ratios[0] < 8 and 50 < ratios[1] < 200 and ratios[2] > 1000
 
 
-# --- P1, the triple pendulum ---------------------------------------------------------------------------------------
+def test_reaction_peaks_where_the_slider_turns_round():
+    """P1 figure 10, "large peaks at the instants that the slider reaches its end": reproduced. Of the highest places of
+    the reaction along x, those above half of the largest, nine tenths lie within .001 s of an end of the stroke
+    (ideal), .0024, .0035, .014 s (1 um, .1 mm, 1 mm), .012 s (.1 mm, N/mm^1.5): a half stroke lasts .29 s."""
+    bounds = {"P1 ideal": 0.002, SPHERES[0]: 0.004, SPHERES[1]: 0.006, SPHERES[2]: 0.02, "P1 sphere .1 mm, N/mm": 0.04}
+    for name, bound in bounds.items():
+        run = paper(name)
+        force, ts, ends = np.abs(np.asarray(run["B.reaction.x"])), np.asarray(run.ts), ends_of_stroke(run)
+        inner = np.arange(1, force.size - 1)
+        top = inner[(force[inner] > force[inner - 1]) & (force[inner] >= force[inner + 1])]
+        top = top[force[top] > 0.5 * force.max()]
+        assert len(top) >= 3
+        assert np.quantile(np.abs(ts[top][:, None] - ends[None, :]).min(axis=1), 0.9) < bound
 
 
-def test_stops_of_lankarani_and_nikravesh_rebound_and_lose_less():
-    """P1 figures 16, 17. "Lower dissipation": reproduced, .106 J against .273 J of Kelvin-Voigt (c_e .01). "No residual
-    deformation, bodies rebound": reproduced, no contact lasts longer than 21 ms."""
-    impact = paper("P1 triple pendulum, Lankarani-Nikravesh")
-    sticky = paper("P1 triple pendulum, Kelvin-Voigt")
-    assert dissipated(impact) == pytest.approx(0.1055, rel=1e-3)
-    assert dissipated(sticky) == pytest.approx(0.2730, rel=1e-3)
-    durations, lasting = contacts(impact)
-    assert lasting == 0 and len(durations) == 10 and durations.max() < 0.021
+def test_reaction_oscillates_in_the_middle_of_the_stroke():
+    """P1 figure 10, with clearance oscillations "during the slider mid-stroke": reproduced. Second differences of the
+    reaction along x in the middle half of the stroke are 25, 32, 116 to 134 times the ideal joint's with 1 um, .1 mm, 1
+    mm, in N/mm^1.5 2, 180, 370 to 650 times (1 um: the middle of six runs). In the outer quarters they are larger in
+    every run."""
+    ideal, _ = roughness(paper("P1 ideal"), "B.reaction.x")
+    for unit, bounds in (("", (20, 25, 80)), (", N/mm", (1.5, 80, 200))):
+        for clearance, bound in zip(("1 um", ".1 mm", "1 mm"), bounds, strict=True):
+            name = f"P1 sphere {clearance}{unit}"
+            runs = [paper(name)] if clearance == ".1 mm" or not unit else ensemble(name, STIFFNESS, 6)
+            middle, outer = np.median([roughness(run, "B.reaction.x") for run in runs], axis=0)
+            assert bound * ideal < middle < outer
 
 
-def test_rebounds_come_back_to_the_same_stop_more_often_than_to_the_other():
-    """P1, Lankarani-Nikravesh: "soon after the contact, contact with the stop on the other side": refuted. Of the
-    seven sliding contacts that follow one, two are on the other side, .73 and .50 s later; five are on the same side
-    again."""
-    table = paper("P1 triple pendulum, Lankarani-Nikravesh").events.table()
-    sliding = [e for e in table if e["event"] == "touch" and e["connection"] == "C2"]
-    later = [b["time"] - a["time"] for a, b in itertools.pairwise(sliding) if a["point"] != b["point"]]
-    assert len(sliding) == 8
-    np.testing.assert_allclose(later, [0.7265, 0.5036], atol=1e-3)
+def test_less_dissipation_costs_more_steps_in_a_soft_contact():
+    """P1's conclusions, "less energy dissipation" means higher frequencies and smaller steps: reproduced from e .75 on
+    (1 mm, N/m^1.5, six runs each): 5 600 to 8 300, 10 500 to 11 500, 16 300 to 21 500 steps with e .75, .95, 1; total
+    variation of the reaction 1.6 to 1.8, 2.5 to 3.0, 20 to 72 times the ideal one. Refuted from .5 (11 200 steps) to
+    .75, and in N/mm^1.5: 80 000 to 101 000 steps with e .75, 19 000 to 54 000 with e 1."""
+    steps, shaken = {}, {}
+    for law in (", e .5", "", ", e .95", ", e 1", ", N/mm", ", e 1, N/mm"):
+        runs = ensemble(f"P1 sphere 1 mm{law}", STIFFNESS, 6)
+        steps[law] = [int(run.statistics.steps) for run in runs]
+        shaken[law] = np.median([variation(run, "B.reaction.x") for run in runs]) / variation(
+            paper("P1 ideal"), "B.reaction.x"
+        )
+    assert max(steps[""]) < min(steps[", e .95"]) and max(steps[", e .95"]) < min(steps[", e 1"])
+    assert shaken[""] < 2 < shaken[", e .95"] < 5 < 10 < shaken[", e 1"]
+    assert max(steps[""]) < min(steps[", e .5"]) and max(steps[", e 1, N/mm"]) < 0.8 * min(steps[", N/mm"])
 
 
-def test_deformation_of_kelvin_voigt_stops_lasts_but_is_not_permanent():
-    """P1 figure 17, "the deformation of the translation stops becomes permanent": refuted for c_e .01. Three contacts
-    of the sliding stops last .68, .66 and .61 s (.009 s at most with Lankarani-Nikravesh), but every stop is
-    free before 4 s."""
-    durations, lasting = contacts(paper("P1 triple pendulum, Kelvin-Voigt"))
-    assert lasting == 0 and len(durations) == 13
-    np.testing.assert_allclose(np.sort(durations)[-4:], [0.1331, 0.6055, 0.6620, 0.6754], atol=1e-3)
-
-
-def test_stops_without_restitution_are_touched_again():
-    """P1 figure 18, c_e 0: "no more contact events with any of the joint stops", the swing "basically constant
-    afterwards": refuted. After the first contacts of both joints (1.1 s) seven more follow until 4 s."""
-    times = touches(paper("P1 triple pendulum, c_e 0"))
-    assert (times < 1.1).sum() == 2 and 5 <= (times > 1.1).sum() <= 10 and times.max() > 3.5
-
-
-def test_swing_decreases_faster_with_kelvin_voigt_stops():
-    """P1: swing "decreases slightly in each period" with Lankarani-Nikravesh, "very quickly" with Kelvin-Voigt:
-    reproduced. Body 1 comes back to .08 rad from where it was let go, against .32 rad."""
-    returned = []
-    for law in ("Lankarani-Nikravesh", "Kelvin-Voigt"):
-        run = paper(f"P1 triple pendulum, {law}")
-        late = np.asarray(run.ts) > 2.0
-        returned.append(float(np.asarray(run["R1.spin"])[late].min()))
-    np.testing.assert_allclose(returned, [0.077, 0.316], atol=2e-3)
+def test_violation_of_constraints_does_not_shorten_steps():
+    """P1's conclusions, violated constraints bring higher frequencies that shorten steps: refuted for Baumgarte's
+    feedback, 556 steps (violation up to 1e-11 m) against 561 with projection (4e-16 m), ideal mechanism."""
+    system = mb.assemble(mb.library.slider_crank_3d())
+    options = {"steps": mb.Adaptive(rtol=1e-8)}
+    strict = mb.simulate(system, mb.initial_state(system), [0.0, 5.0], **options)
+    loose = mb.simulate(system, mb.initial_state(system), [0.0, 5.0], stabilisation=mb.Baumgarte(), **options)
+    assert size(strict, "constraints.violation") < 1e-14 < 1e-13 < size(loose, "constraints.violation") < 1e-9
+    assert int(loose.statistics.steps) < 1.1 * int(strict.statistics.steps)

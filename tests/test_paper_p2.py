@@ -5,7 +5,7 @@ Every statement is quoted in short words with the variant it was tried on; the n
 
 import numpy as np
 import pytest
-from papers import CASES, TURN, balanced, contacts, ensemble, paper, size, touches
+from papers import CASES, TURN, balanced, contacts, ensemble, of_connection, paper, size, touches
 
 pytestmark = pytest.mark.long
 
@@ -78,12 +78,15 @@ def test_friction_keeps_contact_most_of_the_time_but_not_always():
 
 def test_film_behaves_like_friction():
     """P2 figure 17b, "same qualitative behaviour as with friction": reproduced (full film, e0 5 um, e1 10 um): one
-    touch in the first turn, then the journal never leaves the wall."""
+    touch in the first turn, then the journal never leaves the wall. P2's abstract and 4.1, the film keeps the surfaces
+    "apart": refuted, in the third and fourth turn the journal is 4 to 16 um inside of the wall."""
     run = paper("P2 hybrid")
     times = touches(run)
     assert len(times) == 1 and 0.4 * TURN < times[0] < 0.6 * TURN
     late = np.asarray(run.ts) >= STEADY
     assert np.asarray(run["B.radial"])[late].min() > 0.5e-3
+    depth = np.asarray(run["B.penetration"])[late]
+    np.testing.assert_allclose([depth.min(), depth.max()], [4.18e-6, 16.0e-6], rtol=0.05)
 
 
 def test_friction_and_film_make_the_joint_predictable():
@@ -142,3 +145,80 @@ def test_half_film_lets_the_journal_off_the_wall():
     late = np.asarray(run.ts) >= STEADY
     assert len(touches(run)) <= 5 and 0.3e-3 < np.asarray(run["B.radial"])[late].min() < 0.45e-3
     assert size(run, "slider.acceleration.x", STEADY) < 2e5
+
+
+def test_peaks_are_impacts_and_flight_follows_them(dry):
+    """P2 figures 12b, 13a (dry). Acceleration peaks are impacts, "immediately followed by null acceleration":
+    reproduced, above 5e4 m/s^2 the journal always touches, above 1e5 m/s^2 it is always in flight within .01 turn (of
+    those above 5e4 in 56 to 75 %, ten runs). "Peaks of the moment are due to impacts": reproduced, in flight it is 74 N
+    m at most, in contact up to 1190 to 1330 N m."""
+    soon = []
+    for run in dry:
+        ts, flying = np.asarray(run.ts), np.asarray(run["B.penetration"]) <= 0
+        speeding, moment = np.abs(np.asarray(run["slider.acceleration.x"])), np.abs(np.asarray(run["motor.force"]))
+        assert not flying[speeding > 5e4].any()
+        quiet = np.append(ts[flying], np.inf)
+        wait = quiet[np.searchsorted(quiet, ts)] - ts
+        assert (speeding > 1e5).sum() > 5 and wait[speeding > 1e5].max() < 0.01 * TURN
+        soon.append(np.mean(wait[speeding > 5e4] < 0.01 * TURN))
+        assert moment[flying].max() < 80 and moment.max() > 1000
+    assert 0.5 < np.median(soon) < 0.8
+
+
+def test_long_contacts_are_smooth(dry):
+    """P2 figure 12, "smooth changes" are continuous contact, "confirmed" by the acceleration: reproduced. In contacts
+    of more than .2 turn, later than .1 turn after the touch, nine tenths of the changes of the acceleration from output
+    to output (.002 turn) are below 6e3 to 1.1e4 m/s^2, about rebounds below 7e4 to 8e4 (ten runs)."""
+    for run in dry:
+        ts, acceleration = np.asarray(run.ts), np.asarray(run["slider.acceleration.x"])
+        calm, wild = np.zeros(ts.size, bool), np.zeros(ts.size, bool)
+        for touch, _, release, *_ in of_connection(run, "B"):
+            release = ts[-1] if release is None else release
+            if release - touch > 0.2 * TURN:
+                calm |= (ts > touch + 0.1 * TURN) & (ts < release - 0.01 * TURN)
+            elif release - touch < 0.01 * TURN:
+                wild |= (ts > touch - 0.004 * TURN) & (ts < release + 0.004 * TURN)
+        jumps = np.abs(np.diff(acceleration))
+        assert np.quantile(jumps[calm[1:]], 0.9) < 0.25 * np.quantile(jumps[wild[1:]], 0.9)
+
+
+def test_friction_and_film_reduce_the_forces_in_the_joint(dry):
+    """P2 figure 14 and conclusions, friction reduces "the force peaks due to the impact", and so does the film:
+    reproduced. In the third and fourth turn up to 28 kN (dry, the middle of ten runs, 16 to 33), 6.6 kN (friction),
+    11.7 kN (film). Single contacts of the first turn: 13.5 kN in the middle, with friction 12.1; the hardest is as hard
+    (45.9, 45.8 kN)."""
+
+    def force(run):
+        both = np.hypot(*(np.asarray(run[f"B.reaction.{c}"]) for c in "xy"))
+        return both[np.asarray(run.ts) >= STEADY].max()
+
+    usual = np.median([force(run) for run in dry])
+    assert 0.15 < force(paper("P2 friction")) / usual < 0.4 and 0.3 < force(paper("P2 hybrid")) / usual < 0.7
+    free, rubbing = (
+        [peak for *_, release, _, peak in of_connection(run, "B") if release is not None and release < TURN]
+        for run in (dry[0], paper("P2 friction"))
+    )
+    assert 0.8 < np.median(rubbing) / np.median(free) < 0.95
+    assert max(rubbing) == pytest.approx(max(free), rel=5e-3)
+
+
+def test_slider_is_off_its_ideal_place_by_the_clearance(dry):
+    """P2's conclusions, "position and velocity deviations" can be predicted: reproduced to what the clearance of .5 mm
+    lets expect, the slider is up to .58 to .61 mm (dry, ten runs), .58 (friction), .56 mm (film) off its ideal place;
+    its speed up to 4.18, 4.18, 3.54 m/s: the first flight."""
+
+    def off(run):
+        ts = np.asarray(run.ts)
+        angle, rate = 2 * np.pi * ts / TURN, 2 * np.pi / TURN
+        reach = np.sqrt(0.12**2 - (0.05 * np.sin(angle)) ** 2)
+        place = 0.05 * np.cos(angle) + reach
+        speed = -0.05 * rate * np.sin(angle) * (1 + 0.05 * np.cos(angle) / reach)
+        return [
+            np.abs(np.asarray(run[f"slider.{channel}.x"]) - value).max()
+            for channel, value in (("position", place), ("velocity", speed))
+        ]
+
+    found = [off(run) for run in (*dry, paper("P2 friction"), paper("P2 hybrid"))]
+    places, speeds = np.array(found).T
+    assert places.min() > 0.5e-3 and places.max() < 0.65e-3
+    np.testing.assert_allclose(speeds, [4.179] * 11 + [3.539], rtol=2e-3)
