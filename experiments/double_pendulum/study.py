@@ -6,7 +6,8 @@ import numpy as np
 
 import identification as ident
 import mbjax as mb
-from identification import levenberg_marquardt as lm
+from identification.levenberg_marquardt import minimise
+from identification.walk import Walk
 
 from .laws import LAWS, absent, friction, rig, zeros
 from .model import mechanism, published
@@ -93,8 +94,8 @@ class Fits:
         slope = result.jac[~rows]
         for k in range(2):
             slope = part.linearised(u)[1] if k else slope
-            walk = lm.walk(
-                lm.Walk(u), part.residuals, lambda v: (part.residuals(v), slope), problem.space.lower,
+            walk = minimise(
+                Walk(u), part.residuals, lambda v: (part.residuals(v), slope), problem.space.lower,
                 problem.space.upper, tolerance=1e-3, most=12,
             )  # fmt: skip
             u = walk[0].u

@@ -1,20 +1,14 @@
-"""`python -m experiments.double_pendulum [--quick] [--out FOLDER]`: errors of unseen runs, laws ranked."""
+"""Errors of unseen runs, published parameters against fitted ones; friction laws ranked."""
 
-import argparse
-import json
-import pathlib
 import time
 
-import jax
 import numpy as np
 
-jax.config.update("jax_enable_x64", True)
+from identification.information import covariance
 
-from identification.information import covariance  # noqa: E402
-
-from .model import mechanism, published  # noqa: E402
-from .study import LAWS, Fits, Metric, criteria  # noqa: E402
-from .windows import RUNS, missing  # noqa: E402
+from .model import mechanism, published
+from .study import LAWS, Fits, Metric, criteria
+from .windows import RUNS
 
 BEST = "viscous + Coulomb + gear loss"
 
@@ -47,7 +41,7 @@ def report(problem, result):
     return {problem.names[k]: [float(result.x[k]), float(d), problem.parameters[k].unit] for k, d in rows}
 
 
-def study(quick=False, note=print):
+def compared(quick=False, note=print):
     """Everything, as a dictionary."""
     begin = time.perf_counter()
     fits = Fits(every=6 if quick else 2)
@@ -69,19 +63,3 @@ def study(quick=False, note=print):
         "errors": errors, "ratio": ratio, "laws": laws, "parameters": parameters,
         "seconds": time.perf_counter() - begin,
     }  # fmt: skip
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="the best law alone, on a third of the windows")
-    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out"), help="folder of summary.json")
-    given = parser.parse_args()
-    if missing():
-        raise SystemExit(missing())
-    summary = study(given.quick)
-    given.out.mkdir(parents=True, exist_ok=True)
-    (given.out / "summary.json").write_text(json.dumps(summary, indent=1))
-
-
-if __name__ == "__main__":
-    main()
