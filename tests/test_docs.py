@@ -16,6 +16,7 @@ STEP = re.compile(r"^```(\w+) page ?(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 SLOW = {
+    "README.md",
     "docs/imperfect_joints.md",
     "docs/python_tour.md",
     "docs/models.md",
