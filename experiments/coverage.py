@@ -83,7 +83,7 @@ def scores(found):
 def run(study):
     ts, position, acceleration, contacts = truth()
     base = problem(ts, position, acceleration)
-    seeds = 2 if study.quick else 200
+    seeds = 1 if study.quick else 200
     path = study.folder / "seeds.json"
     rows = json.loads(path.read_text()) if path.exists() else []
     rows = rows[:seeds]
@@ -113,7 +113,9 @@ def run(study):
         ],
     )
     at_once = ident.fit(
-        base.with_recordings({"turn": noisy(ts, position, acceleration, 0)}), horizons=(REVOLUTION,), most=30
+        base.with_recordings({"turn": noisy(ts, position, acceleration, 0)}),
+        horizons=(REVOLUTION,),
+        most=8 if study.quick else 30,
     )
     study.numbers |= {"contacts": contacts, "seeds": seeds, "at once, reduced chi-square": at_once.redchi}
     study.say("Single shooting from the same start", f"reduced chi-square {at_once.redchi:.3g}", "fails")

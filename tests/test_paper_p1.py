@@ -107,43 +107,45 @@ STIFFNESS = "B.interface.normal.elastic.stiffness"
 
 def test_crank_is_delayed_by_clearance():
     """P1 figure 9, the crank angle too is delayed with more clearance. It ends at 54.73 rad ideally: reproduced in
-    N/mm^1.5, 54.72, 54.31 and 47.9 rad with 1 um, .1 mm, 1 mm (the last the middle of six runs, 44.6 to 49.0). In
+    N/mm^1.5, 54.72 rad with 1 um, 54.26 to 54.38 (sixteen runs) with .1 mm, 42.4 to 50.3 (24 runs) with 1 mm. In
     N/m^1.5 delayed, but not in the order of the clearances: 32.7, 45.9, 30.6 rad."""
     ideal = turned(paper("P1 ideal"))[-1]
     soft = [turned(paper(name))[-1] for name in SPHERES]
     np.testing.assert_allclose([ideal, *soft], [54.73, 32.72, 45.91, 30.56], atol=0.1)
-    stiff = [turned(paper(f"P1 sphere {c}, N/mm"))[-1] for c in ("1 um", ".1 mm")]
-    np.testing.assert_allclose(stiff, [54.723, 54.31], atol=0.02)
-    assert np.median([turned(run)[-1] for run in ensemble("P1 sphere 1 mm, N/mm", STIFFNESS, 6)]) < 51
+    assert turned(paper("P1 sphere 1 um, N/mm"))[-1] == pytest.approx(54.724, abs=0.005)
+    small, large = (
+        [turned(run)[-1] for run in ensemble(f"P1 sphere {c}, N/mm", STIFFNESS, 6)] for c in (".1 mm", "1 mm")
+    )
+    assert 54.1 < min(small) and max(small) < 54.55 and np.median(large) < 51
 
 
 def test_crank_is_delayed_without_dissipation_as_well():
     """P1 figures 8, 9, delay "in virtue of the energy dissipation": refuted as the reason (1 mm, N/m^1.5). With e .5,
-    .75 the crank ends at 20.0 and 30.6 rad, .18 and .17 J are lost; with e 1 nothing is lost, and it ends at 21 to 42
-    rad (six runs, ideally 54.73): energy goes from the crank into the play of the joint. With e 1 in N/mm^1.5 it is 1.5
-    to 10.9 rad late, in the middle (2.7) less than half as much as with e .75 (6.6)."""
+    .75 the crank ends at 20.0 and 30.6 rad, .18 and .17 J are lost; with e 1 nothing is lost, and it is 3.3 to 65 rad
+    late (24 runs, ideally at 54.73): energy goes from the crank into the play of the joint. With e 1 in N/mm^1.5 it is
+    1.7 to 36 rad late, in the middle (2.9) less than half as much as with e .75 (6.7)."""
     ideal = turned(paper("P1 ideal"))[-1]
     for name, angle, lost in (("P1 sphere 1 mm, e .5", 19.96, 0.183), ("P1 sphere 1 mm", 30.56, 0.171)):
         assert turned(paper(name))[-1] == pytest.approx(angle, abs=0.1)
         assert dissipated(paper(name)) == pytest.approx(lost, rel=0.1)
     late = {}
     for name in ("P1 sphere 1 mm, e 1", "P1 sphere 1 mm, e 1, N/mm", "P1 sphere 1 mm, N/mm"):
-        runs = ensemble(name, STIFFNESS, 6)
+        runs = ensemble(name, STIFFNESS, 12)
         late[name] = [ideal - turned(run)[-1] for run in runs]
         assert (", e 1" in name) == (max(abs(dissipated(run)) for run in runs) < 1e-9)
     soft, lossless, stiff = late.values()
-    assert min(soft) > 8 and min(lossless) > 0.5 and np.median(lossless) < 0.75 * np.median(stiff)
+    assert min(soft) > 1 and min(lossless) > 0.5 and np.median(lossless) < 0.75 * np.median(stiff)
 
 
 def test_crank_stops_turning_even_with_little_dissipation():
     """P1's conclusions, "even with contact models in which the energy dissipation is small" the crank is "unable" to go
-    on turning: reproduced with e .95 (1 mm, N/m^1.5): it turns back after 6.0 turns in four of six runs (in the other
-    two it has made 6.9 turns in 5 s). Even with e 1, where nothing is lost, it turns back in five of six, after 4.0 to
-    6.9 turns."""
-    for law in (", e .95", ", e 1"):
-        angles = [turned(run) for run in ensemble(f"P1 sphere 1 mm{law}", STIFFNESS, 6)]
-        assert max(angle.max() for angle in angles) < 7.5 * 2 * np.pi
-        assert sum(angle.max() - angle[-1] > 0.05 for angle in angles) >= 3
+    on turning: reproduced with e .95 (1 mm, N/m^1.5): within 5 s it turns back in 10 of 24 runs, after 5 to 6 turns, and
+    makes at most 7.0 turns (ideally 8.7). Even with e 1, where nothing is lost, it turns back in 18 of 24, after 3 to 8
+    turns."""
+    for law, back, most in ((", e .95", 1, 7.5), (", e 1", 5, 8.7)):
+        angles = [turned(run) for run in ensemble(f"P1 sphere 1 mm{law}", STIFFNESS, 12)]
+        assert max(angle.max() for angle in angles) < most * 2 * np.pi
+        assert sum(angle.max() - angle[-1] > 0.05 for angle in angles) >= back
 
 
 def test_smaller_clearance_ends_as_a_pendulum_later():
@@ -173,8 +175,8 @@ def test_size_of_the_clearance_matters_where_it_is_large():
 def test_soft_contact_mixes_up_the_sizes_of_the_clearance():
     """P1's conclusions, differences between sizes of clearances are "difficult to be appraised" where the stiffness is
     underestimated: reproduced. The crank is behind after 5 s by 22, 9, 24 rad with 1 um, .1 mm, 1 mm at 5e6 N/m^1.5; by
-    2.7, 3.3, 11 rad at 5e7, .12, .37, 12 rad at 5e8, .0016, .41, 5.7 to 10.1 rad at 1.58e11: 1 mm over 1 um 1.1, 4, 100
-    and more than 3000 times."""
+    2.7, 3.3, 11 to 23 rad at 5e7, .12, .37, 11 to 24 rad at 5e8 (twelve runs), .0016, .4, 4 to 12 rad at 1.58e11: 1 mm
+    over 1 um 1.1, 4 to 8, 90 to 210 and more than 2000 times."""
     ideal = turned(paper("P1 ideal"))[-1]
     ts = np.linspace(0.0, 5.0, 1001)
 
@@ -190,7 +192,7 @@ def test_soft_contact_mixes_up_the_sizes_of_the_clearance():
     assert soft[1] < soft[0] and soft[2] / soft[0] < 1.5
     assert all(np.all(np.diff(row) > 0) for row in (*rows, hard))
     ratios = [row[2] / row[0] for row in (*rows, hard)]
-    assert 2 < ratios[0] < 8 and 50 < ratios[1] < 200 and ratios[2] > 1000
+    assert 2 < ratios[0] < 12 and 50 < ratios[1] < 400 and ratios[2] > 1000
 
 
 def test_reaction_peaks_where_the_slider_turns_round():
