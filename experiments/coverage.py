@@ -112,10 +112,7 @@ def run(study):
             for k, n in enumerate(base.names)
         ],
     )
-    at_once = ident.fit(
-        base.with_recordings({"turn": noisy(ts, position, acceleration, 0)}),
-        horizons=(REVOLUTION,),
-        most=8 if study.quick else 30,
-    )
+    first = base.with_recordings({"turn": noisy(ts, position, acceleration, 0)})
+    at_once = ident.fit(first, horizons=(REVOLUTION,), most=8 if study.quick else 30)
     study.numbers |= {"contacts": contacts, "seeds": seeds, "at once, reduced chi-square": at_once.redchi}
     study.say("Single shooting from the same start", f"reduced chi-square {at_once.redchi:.3g}", "fails")

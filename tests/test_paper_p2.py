@@ -150,8 +150,8 @@ def test_half_film_lets_the_journal_off_the_wall():
 def test_peaks_are_impacts_and_flight_follows_them(dry):
     """P2 figures 12b, 13a (dry). Acceleration peaks are impacts, "immediately followed by null acceleration":
     reproduced, above 5e4 m/s^2 the journal always touches, above 1e5 m/s^2 it is in flight within .01 turn in 99 % and
-    within .014 turn always (of those above 5e4 .01 turn later in 47 to 75 %; fifty runs). "Peaks of the moment are due to impacts": reproduced, in flight it is 74 N
-    m at most, in contact up to 1190 to 1330 N m."""
+    within .014 turn always (of those above 5e4 within .01 turn in 47 to 75 %; fifty runs). "Peaks of the moment are due
+    to impacts": reproduced, in flight it is 74 N m at most, in contact up to 1190 to 1330 N m."""
     soon, after_peaks = [], []
     for run in dry:
         ts, flying = np.asarray(run.ts), np.asarray(run["B.penetration"]) <= 0
