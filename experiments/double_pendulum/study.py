@@ -30,14 +30,13 @@ class Metric:
 
     `strict()` knows nothing of the run but the starts of its windows. `calibrated()` also estimates the zeros of the
     two encoders, for each window from what was recorded before its start (the first half second of earlier windows).
-    `every` = 6 keeps one window of six.
     """
 
-    def __init__(self, cases, every=1):
+    def __init__(self, cases):
         self.cases = cases
         experiments = [
             dataclasses.replace(e, name=f"{case}, {e.name}", mechanism=m)
-            for case, own in cases.items() for run, m in zip(RUNS, own, strict=True) for e in windows(run)[::every]
+            for case, own in cases.items() for run, m in zip(RUNS, own, strict=True) for e in windows(run)
         ]  # fmt: skip
         unknown = list(zeros({e.name: [e] for e in experiments}))
         self.problem = ident.Problem(experiments[0].mechanism, unknown, experiments, steps=METRIC)
