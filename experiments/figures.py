@@ -1,5 +1,6 @@
 """Pictures of the documentation: which study draws each of them, and their way into `docs/figures`."""
 
+import json
 import pathlib
 import shutil
 
@@ -30,9 +31,11 @@ def take(out):
     """Copy the pictures of the studies that have been run in full into the documentation; names of those missing."""
     missing = []
     for study, pictures in DRAWN.items():
+        summary = out / study / "summary.json"
+        full = summary.exists() and not json.loads(summary.read_text())["quick"]
         for name, drawn in pictures.items():
             source = out / study / f"{drawn}.png"
-            if source.exists():
+            if full and source.exists():
                 shutil.copyfile(source, FOLDER / f"{name}.png")
             else:
                 missing.append(str(source))

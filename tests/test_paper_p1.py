@@ -138,7 +138,7 @@ def test_crank_is_delayed_without_dissipation_as_well():
 
 def test_crank_stops_turning_even_with_little_dissipation():
     """P1's conclusions, "even with contact models in which the energy dissipation is small" the crank is "unable" to go
-    on turning: reproduced with e .95 (1 mm, N/m^1.5): within 5 s it turns back in 10 of 24 runs, after 5 to 6 turns,
+    on turning: in part, with e .95 (1 mm, N/m^1.5): within 5 s it turns back in 10 of 24 runs, after 5 to 6 turns,
     and makes at most 7.0 turns (ideally 8.7). Even with e 1, where nothing is lost, it turns back in 18 of 24, after 3
     to 8 turns."""
     for law, back, most in ((", e .95", 1, 7.5), (", e 1", 5, 8.7)):
