@@ -198,7 +198,14 @@ def test_a_ball_comes_to_rest_on_the_plane():
     assert abs(float(trajectory["wall.reaction.z"][-1]) - 9.81) < 0.2
 
 
-@pytest.mark.slow
+def test_a_restitution_spring_under_a_load_stops_and_names_the_one_that_rests():
+    """Where the force is above the load on approach and below it on return, it switches at one moment for ever."""
+    sharp = mb.RestitutionSpring(Linear(1e5), 0.7)
+    system = mb.assemble(mb.library.bouncing_ball(interface=mb.Dry(sharp), height=1e-3))
+    with pytest.raises(mb.SimulationError, match=r"time stands still.*`SmoothRestitutionSpring` comes.*t = 0\.1"):
+        mb.simulate(system, mb.initial_state(system), [0.0, 1.0], max_steps=5000)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("gap", [0.0, 1e-15])
 def test_a_ball_put_onto_the_plane_sinks_to_its_static_depth(gap):

@@ -11,14 +11,17 @@ from . import explicit
 from .flow import sizes, unpack
 from .steps import Adaptive
 
-SUCCESS, MAX_STEPS, STEP_UNDERFLOW, NOT_FINITE, NO_EQUILIBRIUM = range(5)
+SUCCESS, MAX_STEPS, STEP_UNDERFLOW, NOT_FINITE, NO_EQUILIBRIUM, STANDSTILL = range(6)
 MESSAGES = {
     SUCCESS: "success",
     MAX_STEPS: "the largest number of steps was reached",
     STEP_UNDERFLOW: "the step size became too small (a jump, a singularity, or a tolerance that cannot be met)",
     NOT_FINITE: "the state or its derivative is not finite",
     NO_EQUILIBRIUM: "no equilibrium was found",
+    STANDSTILL: "time stands still: a contact switches back and forth on the spot (`RestitutionSpring` under a load "
+    "does; `SmoothRestitutionSpring` comes to rest)",
 }
+_STANDSTILL = 500  # steps in a row that time does not outgrow; switches that coincide take a few dozen at most
 
 
 class Progress(eqx.Module):
@@ -37,6 +40,7 @@ class Progress(eqx.Module):
     output: jax.Array  # index of the next output time
     accepted: jax.Array
     rejected: jax.Array
+    still: jax.Array  # steps since time last moved by more than rounding
     result: jax.Array
 
 
@@ -70,6 +74,7 @@ def start(method, model, moment, ts, norm):
         jnp.array(-jnp.inf),
         jnp.array(jnp.inf),
         zero + 1,
+        zero,
         zero,
         zero,
         jnp.where(finite, SUCCESS, NOT_FINITE),
@@ -234,7 +239,10 @@ def update(method, progress, end, verdict, outcome, ts, knots):
     limit = jnp.where(missed, outcome.meeting, verdict.limit)
     limit = jnp.where(keep, jnp.minimum(limit, outcome.cornering), limit)
     exhausted = (accepted + rejected >= method.max_steps) & (output < wanted(ts))
+    moved = end - progress.t > 8 * (_next(progress.t, end) - progress.t)
+    still = jnp.where(keep & moved, 0, progress.still + 1)
     result = jnp.where(exhausted & (verdict.result == SUCCESS), MAX_STEPS, verdict.result)
+    result = jnp.where((still >= _STANDSTILL) & (result == SUCCESS), STANDSTILL, result)
     return Progress(
         jnp.where(keep, end, progress.t),
         step if method.adaptive else verdict.step,
@@ -249,6 +257,7 @@ def update(method, progress, end, verdict, outcome, ts, knots):
         output,
         accepted,
         rejected,
+        still,
         result,
     )
 
