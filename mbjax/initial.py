@@ -102,7 +102,8 @@ def _target(structure, name):
         spatial = k < structure.spatial
         known = ("position.x", "position.y", "position.z") if spatial else ("x", "y", "angle")
         if component not in known:
-            raise ModelError(f"Initial value `{name}`: a body has {', '.join(known)}, not `{component}`.")
+            speeds = " Speeds are named by what they change." if "velocity" in component else ""
+            raise ModelError(f"Initial value `{name}`: a body has {', '.join(known)}, not `{component}`.{speeds}")
         return Target("position" if spatial else "planar", k if spatial else k - structure.spatial, component)
     known = (*structure.connection_names, *structure.body_names)
     raise ModelError(

@@ -138,10 +138,11 @@ class Mechanism(eqx.Module):
         for path, value in values.items():
             value = value if isinstance(value, jax.Array) else np.asarray(value, dtype=float)
             node, index = _walk(changed, path)
+            shape = np.shape(node) if index is None else np.shape(node)[len(index) :]
+            if np.shape(value) != shape:
+                raise ModelError(f"`{path}` has shape {shape}; the new value has shape {np.shape(value)}.")
             if index is not None:
                 value = jnp.asarray(node).at[index].set(value)
-            elif np.shape(value) != np.shape(node):
-                raise ModelError(f"`{path}` has shape {np.shape(node)}; the new value has shape {np.shape(value)}.")
             name, *keys = path.split(".")
             part = _changed(changed[name], keys[: len(keys) - len(index or ())], value)
             for field in _GROUPS:

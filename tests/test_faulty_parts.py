@@ -82,6 +82,13 @@ FAULTY_CODE = {
     "marker body": (lambda: mb.Mechanism("m", [body()], markers=[mb.Marker("k", "b", (0, 0, 0))]), ["`k`", "`b`"]),
     "value path": (lambda: mb.Mechanism("m", [body()]).with_values({"a.mas": 1}), ["a.mas", "Did you mean `mass`?"]),
     "value shape": (lambda: mb.Mechanism("m", [body()]).with_values({"a.mass": [1, 2]}), ["a.mass", "(2,)"]),
+    "value of a row": (
+        lambda: mb.Mechanism("m", [body()]).with_values({"a.inertia.0": 1.0}), ["a.inertia.0", "(3,)", "()"],
+    ),
+    "speed by velocity": (
+        lambda: mb.initial_state(mb.assemble(mb.Mechanism("m", [body()])), speeds={"a.velocity.z": 1.0}),
+        ["a.velocity.z", "position.z", "named by what they change"],
+    ),
     "replace a body": (lambda: mb.Mechanism("m", [body()]).replace("a", mb.Revolute()), ["`a`", "only a connection"]),
     "start twice": (lambda: mb.Start({"pin.spin": [1, 2]}), ["one number"]),
 }  # fmt: skip
