@@ -10,6 +10,8 @@ import sys
 import matplotlib
 import pytest
 
+from mbjax.io.read import loads
+
 ROOT = pathlib.Path(__file__).parent.parent
 PAGES = {p.relative_to(ROOT).as_posix(): p for p in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]}
 STEP = re.compile(r"^```(\w+) page ?(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -44,6 +46,19 @@ def test_python_of_a_page_runs(name, tmp_path, monkeypatch):
     namespace = {"__name__": "__main__"}
     for code in blocks(PAGES[name]):
         exec(compile(code, str(PAGES[name]), "exec"), namespace)
+
+
+LINES = re.findall(r"^```toml\n(.*)\n```$", PAGES["docs/imperfect_joints.md"].read_text(encoding="utf-8"), re.MULTILINE)
+
+
+@pytest.mark.parametrize("line", LINES, ids=lambda line: " ".join(re.findall(r'kind = "(\w+)"', line)[:3]))
+def test_a_line_for_a_connection_is_one_that_model_files_know(line):
+    """In place of the pendulum's own; written out it reads the same again."""
+    model = (ROOT / "examples/pendulum.toml").read_text(encoding="utf-8")
+    own = 'realisation = "Revolute"'
+    assert own in model
+    mechanism = loads(model.replace(own, line if line.startswith("realisation") else f"{own}\n{line}"))
+    assert loads(mechanism.to_toml()).to_toml() == mechanism.to_toml()
 
 
 @pytest.mark.slow
