@@ -10,13 +10,13 @@ import numpy as np
 import mbjax as mb
 
 from .errors import DataError, StudyError
-from .experiment import Compared
+from .tabulated import Tabulated
 
 CHANNELS = ("dynamic_stiffness", "loss_angle", "force")
 
 
 @dataclasses.dataclass(frozen=True)
-class BushingTest:
+class BushingTest(Tabulated):
     """Steady cycles mean + amplitude sin(phase) of one deflection of the bushing in `connection`.
 
     `measured` maps channels to arrays over (amplitudes, frequencies): "dynamic_stiffness" (N/m, N m/rad), "loss_angle"
@@ -64,25 +64,11 @@ class BushingTest:
         object.__setattr__(self, "measured", columns(measured.values(), np.nan, np))
 
     @property
-    def compared(self):
-        return tuple(Compared(c, c, self.sigma.get(c, "estimate")) for c in self.measured_by_channel)
-
-    @property
-    def times(self):
-        """Rows are not times: all lie at 0, inside every horizon."""
-        return np.zeros(len(self.measured))
-
-    @property
     def digest(self):
         found = hashlib.sha256()
         for part in (self.amplitudes, self.frequencies, self.phase, self.measured):
             found.update(b"" if part is None else part.tobytes())
         return found.hexdigest()
-
-    @property
-    def remarks(self):
-        missing = {c: int((~np.isfinite(v)).sum()) for c, v in self.measured_by_channel.items()}
-        return tuple(f"`{c}`: {n} values are missing and will not be compared" for c, n in missing.items() if n)
 
     def check(self, mechanism):
         """Whether there is such a bushing."""

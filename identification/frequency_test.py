@@ -9,14 +9,14 @@ import numpy as np
 import mbjax as mb
 
 from .errors import DataError
-from .experiment import Compared
+from .tabulated import Tabulated
 
 CHANNELS = ("magnitude", "phase", "real", "imaginary")
 QUANTITIES = ("position", "velocity", "acceleration", "dynamic_stiffness")
 
 
 @dataclasses.dataclass(frozen=True)
-class FrequencyTest:
+class FrequencyTest(Tabulated):
     """Response of `channel` (a position or joint coordinate) to a harmonic unit load of the element `load`.
 
     `measured` maps "magnitude", "phase" (rad), "real", "imaginary" to values over `frequencies` (Hz); NaN is missing.
@@ -62,22 +62,8 @@ class FrequencyTest:
         object.__setattr__(self, "measured", np.stack(list(columns.values()), axis=-1))
 
     @property
-    def compared(self):
-        return tuple(Compared(c, c, self.sigma.get(c, "estimate")) for c in self.measured_by_channel)
-
-    @property
-    def times(self):
-        """Rows are not times: all lie at 0, inside every horizon."""
-        return np.zeros(len(self.measured))
-
-    @property
     def digest(self):
         return hashlib.sha256(self.frequencies.tobytes() + self.measured.tobytes()).hexdigest()
-
-    @property
-    def remarks(self):
-        missing = {c: int((~np.isfinite(v)).sum()) for c, v in self.measured_by_channel.items()}
-        return tuple(f"`{c}`: {n} values are missing and will not be compared" for c, n in missing.items() if n)
 
     def predict(self, system, positions):
         """The channels as the columns of `measured`; NaN where there is no equilibrium. Traceable."""
