@@ -19,7 +19,7 @@ from jax.custom_derivatives import SymbolicZero
 
 from . import loop
 from .replay import replayed
-from .tangents import along_steps, configure, tangents_p
+from .tangents import along_steps, configure, some_of, tangents_p
 
 
 class AbstractAdjoint(eqx.Module):
@@ -104,9 +104,9 @@ def _with_tangents(method, model, y0, memory, ts, knots):
         found = run(*primals)
         static = {"config": config, "sizes": (len(leaves), len(settings))}
 
-        def push(seeds):
-            dots = tangents_p.bind(*primals[0], *primals[1], *primals[2:], *(d[None] for d in seeds), **static)
-            return [d[0] for d in dots]
+        def push(felt, seeds):
+            operands = (*primals[0], *primals[1], *primals[2:], *(d[None] for d in seeds))
+            return [d[0] for d in tangents_p.bind(*operands, **static, felt=felt)]
 
         return found, _pushed(config, primals, tangents, found, push)
 
@@ -126,9 +126,11 @@ def _along_steps(method, model, y0, memory, ts, knots):
     def _(primals, tangents):
         *found, steps = run(*primals)
         steps = jax.lax.stop_gradient(steps)
-        dots = _pushed(
-            config, primals, tangents, found, lambda s: along_steps(config, *primals, steps, found[2].accepted, s)
-        )
+
+        def push(felt, seeds):
+            return along_steps(config, felt, *primals, steps, found[2].accepted, seeds)
+
+        dots = _pushed(config, primals, tangents, found, push)
         return (*found, steps), (*dots, jnp.zeros_like(steps))
 
     *found, _ = run(leaves, settings, ts, jax.lax.stop_gradient(knots))
@@ -136,11 +138,11 @@ def _along_steps(method, model, y0, memory, ts, knots):
 
 
 def _pushed(config, primals, tangents, found, push):
-    """Tangents of a run's outputs; `push` gives those by the leaves."""
+    """Tangents of a run's outputs; `push` gives those by the leaves that have tangents."""
     leaves, settings, ts, _ = primals
     leaves_dot, _, ts_dot, _ = tangents
     outputs, kept, progress = found
-    seeds = [jnp.zeros_like(x) if isinstance(d, SymbolicZero) else d for x, d in zip(leaves, leaves_dot, strict=True)]
+    seeds = {k: d for k, d in enumerate(leaves_dot) if not isinstance(d, SymbolicZero)}
     # Where times are fixed nothing below needs the plain run: a derivative without its value is spared it.
     moving_times = not isinstance(ts_dot, SymbolicZero)
     if moving_times:
@@ -148,8 +150,9 @@ def _pushed(config, primals, tangents, found, push):
         method, model, *_ = config.open(leaves, settings)
         rates = _rates(method, model, ts, outputs, kept[0])
         where_y0 = config.index_of_y0()
-        seeds[where_y0] = seeds[where_y0] - rates[0] * ts_dot[0]
-    outputs_dot, *kept_dot = push(seeds)
+        seeds[where_y0] = seeds.get(where_y0, 0.0) - rates[0] * ts_dot[0]
+    felt = tuple(sorted(seeds))
+    outputs_dot, *kept_dot = push(felt, some_of(seeds, felt))
     if moving_times:
         outputs_dot = outputs_dot + rates * ts_dot[:, None]
     kept_dot = iter(kept_dot)

@@ -51,20 +51,34 @@ class Config:
         marked = jax.tree.unflatten(self.treedef, range(self.treedef.num_leaves))
         return marked[1]
 
+    def tree(self, felt, arrays):
+        """(model, y0, memory) with only the leaves at the places `felt`."""
+        known = dict(zip(felt, arrays, strict=True))
+        return jax.tree.unflatten(self.treedef, [known.get(k) for k in range(self.treedef.num_leaves)])
+
+
+def some_of(leaves, felt):
+    return [leaves[k] for k in felt]
+
+
+def _exchanged(leaves, felt, some):
+    known = dict(zip(felt, some, strict=True))
+    return [known.get(k, x) for k, x in enumerate(leaves)]
+
 
 class _Start:
-    """A run and tangents of it before the first step. `seeds` have one more axis, first; inside, tangents lie along the
-    last axis (`lanes`)."""
+    """A run and tangents of it before the first step, by the leaves at the places `felt`: what has no tangent costs
+    nothing. `seeds` have one more axis, first; inside, tangents lie along the last axis (`lanes`)."""
 
-    def __init__(self, config, leaves, settings, ts, seeds):
-        self.method, model, y0, memory = config.open(leaves, settings)
+    def __init__(self, config, leaves, settings, ts, felt, seeds):
+        self.method, *whole = config.open(leaves, settings)
         self.count = seeds[0].shape[0]
-        inputs, fixed = eqx.partition((model, y0, memory), eqx.is_inexact_array)
-        inputs_dot = jax.tree.unflatten(config.treedef, [jnp.moveaxis(seed, 0, -1) for seed in seeds])
-        self.model_fixed, self.model_moving, self.model_dot = fixed[0], inputs[0], inputs_dot[0]
+        inputs = config.tree(felt, some_of(leaves, felt))
+        inputs_dot = config.tree(felt, [jnp.moveaxis(seed, 0, -1) for seed in seeds])
+        self.model_whole, self.model_moving, self.model_dot = whole[0], inputs[0], inputs_dot[0]
 
         def first(inputs):
-            model, y0, memory = eqx.combine(inputs, fixed)
+            model, y0, memory = eqx.combine(inputs, tuple(whole))
             return eqx.partition(loop.begin(self.method, model, y0, memory, ts[0]), eqx.is_inexact_array)
 
         moving, rest, self.moment_dot = self.both(first, (inputs,), (inputs_dot,))
@@ -72,7 +86,7 @@ class _Start:
         self.rows_dot = jax.tree.map(lambda x: loop.rows_for(ts, x), (self.moment_dot.y, self.moment_dot.memory))
 
     def model(self, moving):
-        return eqx.combine(moving, self.model_fixed)
+        return eqx.combine(moving, self.model_whole)
 
     def both(self, function, primals, dots):
         """A function's value (tangent-free parts included) and its tangents."""
@@ -93,16 +107,17 @@ def _leading(rows_dot, moment_dot):
 # --- along the recorded steps of the plain run ---------------------------------------------------------------------
 
 
-def along_steps(config, leaves, settings, ts, knots, steps, count, seed):
-    """Tangents of the outputs, inexact parts of memory and log, by one seed; a batch of seeds goes side by side, and
-    further derivatives go through `replay_steps`."""
+def along_steps(config, felt, leaves, settings, ts, knots, steps, count, seed):
+    """Tangents of the outputs, inexact parts of memory and log, by one seed of the leaves at the places `felt`; a batch
+    of seeds goes side by side, and further derivatives go through `replay_steps`."""
 
     def replay(leaves, settings, ts, knots, steps, count, seed):
-        def run(leaves):
-            found = replay_steps(*config.open(leaves, settings), ts, knots, steps, count)
+        def run(some):
+            full = config.open(_exchanged(leaves, felt, some), settings)
+            found = replay_steps(*full, ts, knots, steps, count)
             return jax.tree.leaves(eqx.filter(found, eqx.is_inexact_array))
 
-        return jax.jvp(run, (leaves,), (seed,))[1]
+        return jax.jvp(run, (some_of(leaves, felt),), (seed,))[1]
 
     @jax.custom_batching.custom_vmap
     def push(*operands):
@@ -115,7 +130,7 @@ def along_steps(config, leaves, settings, ts, knots, steps, count, seed):
         else:
             *fixed, seed = operands
             wide = [x if b else jnp.broadcast_to(x, (size, *x.shape)) for x, b in zip(seed, batched[-1], strict=True)]
-            outs = _side_by_side(config, *fixed, wide)
+            outs = _side_by_side(config, felt, *fixed, wide)
         return outs, [True] * len(outs)
 
     @jax.custom_jvp
@@ -147,8 +162,8 @@ def _no_reverse(cotangent, x):
 ad.deflinear2(_forward_only_p, _no_reverse)
 
 
-def _side_by_side(config, leaves, settings, ts, knots, steps, count, seeds):
-    at = _Start(config, leaves, settings, ts, seeds)
+def _side_by_side(config, felt, leaves, settings, ts, knots, steps, count, seeds):
+    at = _Start(config, leaves, settings, ts, felt, seeds)
 
     def body(carry):
         moment, moment_dot, k, row, jumped, t, rows_dot = carry
@@ -176,12 +191,12 @@ def _side_by_side(config, leaves, settings, ts, knots, steps, count, seeds):
 # --- integrated with the state -------------------------------------------------------------------------------------
 
 
-def _joint(config, leaves, settings, ts, knots, seeds):
+def _joint(config, felt, leaves, settings, ts, knots, seeds):
     """Integrate state and tangents together."""
-    at = _Start(config, leaves, settings, ts, seeds)
+    at = _Start(config, leaves, settings, ts, felt, seeds)
     method, both = at.method, at.both
     norm = ErrorNorm(method.structure, method.steps if isinstance(method.steps, Adaptive) else Adaptive())
-    relative = _relative_size(leaves, seeds)
+    relative = _relative_size(some_of(leaves, felt), seeds)
     progress = start(method, at.model(at.model_moving), at.moment, ts, norm)
 
     def body(carry):
@@ -242,8 +257,8 @@ def _relative_size(leaves, seeds):
     return functools.reduce(jnp.maximum, ratios)
 
 
-def _joint_flat(*operands, config, sizes):
-    return _joint(config, *_split(operands, sizes))
+def _joint_flat(*operands, config, sizes, felt):
+    return _joint(config, felt, *_split(operands, sizes))
 
 
 def _split(operands, sizes):
@@ -262,9 +277,9 @@ tangents_p = Primitive("mbjax_tangents")
 tangents_p.multiple_results = True
 
 
-@functools.partial(jax.jit, static_argnames=("config", "sizes"))
-def _tangents_impl(*operands, config, sizes):
-    return _joint_flat(*operands, config=config, sizes=sizes)
+@functools.partial(jax.jit, static_argnames=("config", "sizes", "felt"))
+def _tangents_impl(*operands, config, sizes, felt):
+    return _joint_flat(*operands, config=config, sizes=sizes, felt=felt)
 
 
 tangents_p.def_impl(lambda *operands, **params: list(_tangents_impl(*operands, **params)))
@@ -272,7 +287,7 @@ mlir.register_lowering(tangents_p, mlir.lower_fun(_joint_flat, multiple_results=
 
 
 @tangents_p.def_abstract_eval
-def _(*operands, config, sizes):
+def _(*operands, config, sizes, felt):
     """Shapes as `_joint` has them, without tracing all of it once more."""
 
     def first(leaves, settings, start):
@@ -287,7 +302,7 @@ def _(*operands, config, sizes):
     return found + [jax.core.ShapedArray((count, *x.shape), x.dtype) for x in jax.tree.leaves(log)]
 
 
-def _tangents_batch(operands, dims, *, config, sizes):
+def _tangents_batch(operands, dims, *, config, sizes, felt):
     """Batching over seeds alone stacks them as more tangents of one run; anything else is a batch of runs."""
     fixed = sum(sizes) + 2
     if all(d is None for d in dims[:fixed]):
@@ -296,10 +311,10 @@ def _tangents_batch(operands, dims, *, config, sizes):
         for x, d in zip(operands[fixed:], dims[fixed:], strict=True):
             full = jnp.broadcast_to(x, (count, *x.shape)) if d is None else jnp.moveaxis(x, d, 0)
             seeds.append(full.reshape(count * full.shape[1], *full.shape[2:]))
-        outs = tangents_p.bind(*operands[:fixed], *seeds, config=config, sizes=sizes)
+        outs = tangents_p.bind(*operands[:fixed], *seeds, config=config, sizes=sizes, felt=felt)
         each = seeds[0].shape[0] // count
         return [o.reshape(count, each, *o.shape[1:]) for o in outs], [0] * len(outs)
-    function = functools.partial(_joint_flat, config=config, sizes=sizes)
+    function = functools.partial(_joint_flat, config=config, sizes=sizes, felt=felt)
     outs = jax.vmap(function, in_axes=tuple(None if d is None else d for d in dims))(*operands)
     return list(outs), [0] * len(outs)
 
@@ -307,15 +322,19 @@ def _tangents_batch(operands, dims, *, config, sizes):
 batching.primitive_batchers[tangents_p] = _tangents_batch
 
 
-def _tangents_transpose(cotangents, *operands, config, sizes):
+def _tangents_transpose(cotangents, *operands, config, sizes, felt):
     """Reverse mode: pull the cotangents back through a replay of the plain run."""
     fixed = sum(sizes) + 2
     leaves, settings, ts, knots, _ = _split([*operands[:fixed], *operands[fixed:]], sizes)
     count = operands[fixed].aval.shape[0]
     ct = [jnp.zeros(c.aval.shape) if isinstance(c, ad.Zero) else c for c in cotangents]
-    _, pull, trust = jax.vjp(lambda x: replayed(None, config, x, settings, ts, knots), leaves, has_aux=True)
+
+    def run(some):
+        return replayed(None, config, _exchanged(leaves, felt, some), settings, ts, knots)
+
+    _, pull, trust = jax.vjp(run, some_of(leaves, felt), has_aux=True)
     pulled = [pull((ct[0][k], [c[k] for c in ct[1:]]))[0] for k in range(count)]
-    seeds_ct = [trust * jnp.stack([p[i] for p in pulled]) for i in range(len(leaves))]
+    seeds_ct = [trust * jnp.stack(found) for found in zip(*pulled, strict=True)]
     return [None] * fixed + seeds_ct
 
 
