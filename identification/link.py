@@ -21,8 +21,8 @@ class Link:
 
     def linearised(self, u, horizon):
         """Differences and their Jacobian by u: each run brings the columns that it feels."""
-        (a, x), (b, y) = self.earlier.slopes_at(u, horizon), self.later.slopes_at(u, horizon)
-        return self._rows(x, y, horizon), self._rows(a, b, horizon)
+        slopes = self.earlier.slopes_at(u, horizon), self.later.slopes_at(u, horizon)
+        return self.residual(u, horizon), self._rows(*slopes, horizon)
 
     def _rows(self, before, after, horizon):
         columns = [self.earlier.measured.shape[1] + c for c in self.columns]

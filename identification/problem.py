@@ -239,7 +239,7 @@ class Problem:
         """Simulate `{(what, horizon): points (points, parameters)}` in a batch each; `residuals` or `linearised`
         (`what`) then find the answers known."""
         for owner in dict.fromkeys(self.runs[k].owner for k in self.training()):
-            owner.ahead.known.clear()
+            owner.answers.forget_slopes()
             for (what, horizon), us in points.items():
                 owner.look_ahead(what, us, horizon)
 

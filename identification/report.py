@@ -193,7 +193,7 @@ def _sensitivity_figures(problem, result, Figure):
     found = []
     deviation = np.sqrt(np.diag(result.cov_scaled))
     for run, e, sigma in zip(problem.runs, problem.experiments, problem.sigmas, strict=True):
-        slopes, _ = run.slopes_at(result.u, result.horizon)
+        slopes = run.slopes_at(result.u, result.horizon)
         figure = Figure(figsize=(10, 2.4 * len(e.compared)), layout="constrained")
         inside, _ = run.window(result.horizon)
         rows = np.flatnonzero(inside)

@@ -1,7 +1,6 @@
 """Experiments made ready: compiled predictions, whitened residuals and their derivatives."""
 
 import copy
-import threading
 
 import jax
 import jax.numpy as jnp
@@ -10,14 +9,13 @@ import numpy as np
 import mbjax as mb
 from mbjax import lanes
 
-from .ahead import Ahead
+from .answers import Answers
 from .bushing_test import BushingTest, columns
 from .errors import StudyError
 from .feature_test import FeatureTest
 from .frequency_test import FrequencyTest
 from .link import watched
 from .measure import events_of
-from .walk import LINEARISED, RESIDUALS
 
 
 def runs_of(problem, experiments):
@@ -57,12 +55,7 @@ class _Run:
         self.felt = problem.felt_in(experiment.name)
         self.times = experiment.times
         self._take(experiment)
-        self._predict = mb.compiled(self.prediction)
-        self._slope = mb.compiled(jax.jacfwd(lambda u, ts: (lambda p: (p, p))(self.prediction(u, ts)), has_aux=True))
-        self.ahead = Ahead()
-        self._batch = {
-            w: mb.compiled(jax.vmap(f, (0, None))) for w, f in ((RESIDUALS, self._predict), (LINEARISED, self._slope))
-        }
+        self.answers = Answers(self.prediction, jax.jacfwd(self.prediction))
 
     @property
     def owner(self):
@@ -70,8 +63,8 @@ class _Run:
         return self
 
     def look_ahead(self, what, us, horizon):
-        found = self._batch[what](jnp.asarray(us), jnp.asarray(self.window(horizon)[1]))
-        self.ahead.keep(what, us, horizon, found)
+        """Simulate points in one batch, and remember the answers."""
+        self.answers.look_ahead(what, us, horizon, self.window(horizon)[1])
 
     def _take(self, experiment):
         self.experiment = experiment
@@ -110,16 +103,11 @@ class _Run:
 
     def values_at(self, u, horizon):
         """Channels (times, channels), those compared first."""
-        if (known := self.ahead.get(RESIDUALS, u, horizon)) is not None:
-            return known
-        return np.asarray(self._predict(jnp.asarray(u), jnp.asarray(self.window(horizon)[1])))
+        return self.answers.value(u, horizon, self.window(horizon)[1])
 
     def slopes_at(self, u, horizon):
-        """Derivatives of the channels by u (times, channels, parameters), and the channels."""
-        if (known := self.ahead.get(LINEARISED, u, horizon)) is not None:
-            return known
-        found = self._slope(jnp.asarray(u), jnp.asarray(self.window(horizon)[1]))
-        return tuple(np.asarray(x) for x in found)
+        """Derivatives of the channels by u (times, channels, parameters)."""
+        return self.answers.slope(u, horizon, self.window(horizon)[1])
 
     def values_of(self, us, horizon):
         """Channels (points, times, channels) at many points at once."""
@@ -143,11 +131,13 @@ class _Run:
         return ((model - np.where(self.kept, self.measured, 0.0)) / sigmas)[rows]
 
     def linearised(self, u, horizon, sigmas):
-        inside, _ = self.window(horizon)
-        slope, model = (x[:, : self.measured.shape[1]] for x in self.slopes_at(u, horizon))
+        inside, model = self.predict(u, horizon)
         residual = self._whitened(model, inside, sigmas)
+        if residual is None:
+            return None
+        slope = self.slopes_at(u, horizon)[:, : self.measured.shape[1]]
         slope = (slope / sigmas[:, None])[self.kept & inside[:, None]]
-        return None if residual is None or not np.isfinite(slope).all() else (residual, slope)
+        return (residual, slope) if np.isfinite(slope).all() else None
 
     def first_sigmas(self):
         """Given deviations; a hundredth of the signal's own where they are to be estimated."""
@@ -249,7 +239,7 @@ class _Motion(_Run):
 
 
 class _Group:
-    """Motions that share one compilation; the last answer is kept, since all members ask for the same one."""
+    """Motions that share one compilation and one answer."""
 
     def __init__(self, members):
         self.members = members
@@ -266,48 +256,29 @@ class _Group:
         self.own = np.argsort(~felt, axis=1, kind="stable")[:, : felt.sum(axis=1).max()]
 
         def slope(own, u, t, n):
-            def twice(x):
-                found = members[0].predicted(u.at[own].set(x), t, n)
-                return found, found
-
-            return jax.jacfwd(twice, has_aux=True)(u[own])
+            return jax.jacfwd(lambda x: members[0].predicted(u.at[own].set(x), t, n))(u[own])
 
         def slopes_of(u, ts, numbers):
             # One run after the other: none waits for a longer one, and each integrates all its tangents together.
             return jax.lax.map(lambda x: slope(x[0], u, *x[1:]), (jnp.asarray(self.own), ts, numbers))
 
-        self._predict = {RESIDUALS: mb.compiled(all_of), LINEARISED: mb.compiled(slopes_of)}
-        self._batch = {w: mb.compiled(jax.vmap(f, (0, None, None))) for w, f in self._predict.items()}
-        self._last = threading.local()  # starts that are fitted abreast ask from threads of their own
-        self.ahead = Ahead()
+        self.answers = Answers(all_of, slopes_of)
 
     def look_ahead(self, what, us, horizon):
-        found = self._batch[what](jnp.asarray(us), jnp.asarray(self._times(horizon)), self.numbers)
-        self.ahead.keep(what, us, horizon, found)
+        self.answers.look_ahead(what, us, horizon, *self._given(horizon))
 
-    def _times(self, horizon):
+    def _given(self, horizon):
         rows = [m.window(horizon)[1] for m in self.members]
-        return np.stack([np.concatenate([t, np.full(self.longest - t.size, np.inf)]) for t in rows])
-
-    def _once(self, what, u, horizon):
-        if (known := self.ahead.get(what, u, horizon)) is not None:
-            return known
-        kept, key = vars(self._last).setdefault(what, {}), (np.asarray(u).tobytes(), horizon)
-        if key not in kept:
-            found = self._predict[what](jnp.asarray(u), jnp.asarray(self._times(horizon)), self.numbers)
-            kept.clear()
-            kept[key] = jax.tree.map(np.asarray, found)
-        return kept[key]
+        return np.stack([np.concatenate([t, np.full(self.longest - t.size, np.inf)]) for t in rows]), self.numbers
 
     def values_at(self, place, u, horizon):
-        return self._once(RESIDUALS, u, horizon)[place, : self.members[place].times.size]
+        return self.answers.value(u, horizon, *self._given(horizon))[place, : self.members[place].times.size]
 
     def slopes_at(self, place, u, horizon):
-        slope, values = self._once(LINEARISED, u, horizon)
-        count = self.members[place].times.size
-        full = np.zeros((count, values.shape[-1], u.size))
-        full[..., self.own[place]] = slope[place, :count]
-        return full, values[place, :count]
+        slope = self.answers.slope(u, horizon, *self._given(horizon))[place, : self.members[place].times.size]
+        full = np.zeros((*slope.shape[:-1], u.size))
+        full[..., self.own[place]] = slope
+        return full
 
 
 class _Rig(_Run):

@@ -18,8 +18,9 @@ import numpy as np
 from jax.custom_derivatives import SymbolicZero
 
 from . import loop
+from .jointly import integrated
 from .replay import replayed
-from .tangents import along_steps, configure, some_of, tangents_p
+from .tangents import along_steps, configure, some_of
 
 
 class AbstractAdjoint(eqx.Module):
@@ -91,7 +92,7 @@ def _rates(method, model, ts, outputs, kept):
 
 
 def _with_tangents(method, model, y0, memory, ts, knots):
-    """`integrate` whose tangents are integrated with the state."""
+    """`integrate` whose tangents are integrated with the state; where they are asked for, so is the value."""
     config, leaves, settings = configure(method, model, y0, memory)
 
     @jax.custom_jvp
@@ -101,14 +102,10 @@ def _with_tangents(method, model, y0, memory, ts, knots):
 
     @functools.partial(run.defjvp, symbolic_zeros=True)
     def _(primals, tangents):
-        found = run(*primals)
-        static = {"config": config, "sizes": (len(leaves), len(settings))}
-
         def push(felt, seeds):
-            operands = (*primals[0], *primals[1], *primals[2:], *(d[None] for d in seeds))
-            return [d[0] for d in tangents_p.bind(*operands, **static, felt=felt)]
+            return integrated(config, felt, *primals, seeds)
 
-        return found, _pushed(config, primals, tangents, found, push)
+        return _pushed(config, primals, tangents, lambda: run(*primals), push)
 
     return _anew(run(leaves, settings, ts, jax.lax.stop_gradient(knots)))
 
@@ -128,36 +125,36 @@ def _along_steps(method, model, y0, memory, ts, knots):
         steps = jax.lax.stop_gradient(steps)
 
         def push(felt, seeds):
-            return along_steps(config, felt, *primals, steps, found[2].accepted, seeds)
+            return along_steps(config, felt, *primals, steps, found[2].accepted, seeds), found
 
-        dots = _pushed(config, primals, tangents, found, push)
+        found, dots = _pushed(config, primals, tangents, lambda: found, push)
         return (*found, steps), (*dots, jnp.zeros_like(steps))
 
     *found, _ = run(leaves, settings, ts, jax.lax.stop_gradient(knots))
     return _anew(tuple(found))
 
 
-def _pushed(config, primals, tangents, found, push):
-    """Tangents of a run's outputs; `push` gives those by the leaves that have tangents."""
+def _pushed(config, primals, tangents, plain, push):
+    """A run's outputs and their tangents; `plain` gives the outputs alone, `push` the tangents by the leaves that have
+    some, and outputs to go with them."""
     leaves, settings, ts, _ = primals
     leaves_dot, _, ts_dot, _ = tangents
-    outputs, kept, progress = found
     seeds = {k: d for k, d in enumerate(leaves_dot) if not isinstance(d, SymbolicZero)}
-    # Where times are fixed nothing below needs the plain run: a derivative without its value is spared it.
     moving_times = not isinstance(ts_dot, SymbolicZero)
     if moving_times:
         # Shifting the start moves the whole run; later outputs slide along the flow.
+        outputs, kept, _ = plain()
         method, model, *_ = config.open(leaves, settings)
         rates = _rates(method, model, ts, outputs, kept[0])
         where_y0 = config.index_of_y0()
         seeds[where_y0] = seeds.get(where_y0, 0.0) - rates[0] * ts_dot[0]
     felt = tuple(sorted(seeds))
-    outputs_dot, *kept_dot = push(felt, some_of(seeds, felt))
+    (outputs_dot, *kept_dot), (outputs, kept, progress) = push(felt, some_of(seeds, felt))
     if moving_times:
         outputs_dot = outputs_dot + rates * ts_dot[:, None]
     kept_dot = iter(kept_dot)
     kept_dot = jax.tree.map(lambda x: next(kept_dot) if eqx.is_inexact_array(x) else _zero(x), kept)
-    return outputs_dot, kept_dot, jax.tree.map(_zero, progress)
+    return (outputs, kept, progress), (outputs_dot, kept_dot, jax.tree.map(_zero, progress))
 
 
 def _anew(found):
