@@ -1,5 +1,7 @@
 """Derivatives of end states: joint integration = ForwardMode = reverse = Richardson differences, each to 1e-7."""
 
+import functools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -130,3 +132,49 @@ def test_derivatives_over_a_batch_equal_a_batch_of_derivatives():
     inside = jax.vmap(lambda v: jax.jacfwd(lambda m: states(m, v))(1.5))(speeds)
     for a, b in zip(jax.tree.leaves(outside), jax.tree.leaves(inside), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-9)
+
+
+def position(values, speed, system, ts):
+    """Of a pendulum by its mass centre's lever and gravity."""
+    bound = system.bind({"bob.position.x": values[0], "gravity.acceleration.y": values[1]})
+    state = mb.initial_state(bound, speeds={"pin.spin": speed}, throw=False)
+    return mb.simulate(bound, state, ts, steps=mb.Adaptive(rtol=1e-9), throw=False)["bob.position.y"]
+
+
+def test_every_way_through_a_batch_of_runs_gives_the_same_derivatives():
+    system, ts = mb.assemble(mb.library.pendulum()), jnp.linspace(0, 0.5, 4)
+    values, speeds = jnp.array([1.0, -9.81]), jnp.array([0.5, 1.0, 2.0, 3.0])
+    one = functools.partial(position, system=system, ts=ts)
+    expected = np.stack([jax.jacfwd(one)(values, v) for v in speeds])
+
+    def nested(p):
+        return jax.vmap(jax.vmap(lambda v: one(p, v)))(speeds.reshape(2, 2)).reshape(4, -1)
+
+    def own_values(p):
+        return jax.vmap(lambda share, v: one(p * share, v))(jnp.ones((4, 2)), speeds)
+
+    for way in (jax.jacfwd(nested), jax.jacrev(nested), jax.jacrev(jax.checkpoint(own_values))):
+        np.testing.assert_allclose(jax.jit(way)(values), expected, rtol=1e-8, atol=1e-9)
+
+
+def test_values_beside_a_derivative_are_as_good_and_in_reverse_mode_the_same():
+    system, ts, values = mb.assemble(mb.library.pendulum()), jnp.linspace(0, 0.5, 4), jnp.array([1.0, -9.81])
+    one = functools.partial(position, speed=1.0, system=system, ts=ts)
+    plain = one(values)
+    np.testing.assert_allclose(jax.jvp(one, (values,), (values,))[0], plain, atol=1e-8)
+    np.testing.assert_array_equal(jax.linearize(one, values)[0], plain)
+    np.testing.assert_array_equal(jax.vjp(one, values)[0], plain)
+    with pytest.raises(NotImplementedError, match="ForwardMode"):
+        jax.jacfwd(jax.grad(lambda p: one(p)[-1]))(values)
+
+
+def test_a_derivative_with_values_is_one_integration():
+    system, ts, values = mb.assemble(mb.library.pendulum()), jnp.linspace(0, 0.5, 4), jnp.array([1.0, -9.81])
+
+    def both(p):
+        found = position(p, 1.0, system, ts)
+        return found, found
+
+    text = str(jax.make_jaxpr(jax.jacfwd(both, has_aux=True))(values))
+    assert text.count("mbjax_tangents[") == 1
+    assert "mbjax_loop_that_idles_when_done" not in text  # the plain run's loop

@@ -51,7 +51,10 @@ def compared(quick=False, note=print):
     if quick:
         return found
     fitted = [problem.fitted_mechanism(u) for u in left_out]
-    metric = Metric({"published": [mechanism(published())] * len(RUNS), "left out": fitted})
+    drifted = np.array([fits.drifted(u, run) for run, u in zip(RUNS, left_out, strict=True)])
+    cases = {"published": [mechanism(published())] * len(RUNS), "left out": fitted}
+    drifting = {f"{case}, zeros drift": own for case, own in cases.items()}
+    metric = Metric(cases | drifting, dict.fromkeys(drifting, drifted))
     errors, (calibrated, _) = metric.strict(), metric.calibrated()
     errors |= {f"{case}, zeros calibrated": values for case, values in calibrated.items()}
     ratio = {k: float(np.mean(v) / np.mean(errors["published"])) for k, v in errors.items()}

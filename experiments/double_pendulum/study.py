@@ -26,13 +26,14 @@ def rms(rows):
 
 
 class Metric:
-    """Errors as the data's README defines them (2 ms, 18 windows per run); each case has a mechanism for each run.
+    """Errors as the data's README defines them (2 ms, 18 windows per run); each case has a mechanism for each run, and
+    may have zeros of the two encoders (runs, 2).
 
-    `strict()` knows nothing of the run but the starts of its windows. `calibrated()` also estimates the zeros of the
-    two encoders, for each window from what was recorded before its start (the first half second of earlier windows).
+    `strict()` knows nothing of the run but the starts of its windows. `calibrated()` also estimates the zeros, for each
+    window from what was recorded before its start (the first half second of earlier windows).
     """
 
-    def __init__(self, cases):
+    def __init__(self, cases, known=None):
         self.cases = cases
         experiments = [
             dataclasses.replace(e, name=f"{case}, {e.name}", mechanism=m)
@@ -41,22 +42,28 @@ class Metric:
         unknown = list(zeros({e.name: [e] for e in experiments}))
         self.problem = ident.Problem(experiments[0].mechanism, unknown, experiments, steps=METRIC)
         self.count = len(experiments) // len(RUNS) // len(cases)
+        self.known = np.stack([(known or {}).get(case, np.zeros((len(RUNS), 2))) for case in cases])
 
     def _errors(self, u):
         priors = len(self.problem.parameters)
         whole = self.problem.residuals(u)[:-priors].reshape(len(self.cases), len(RUNS), -1) * NOISE
         return {case: [rms(run) for run in own] for case, own in zip(self.cases, whole, strict=True)}
 
+    def _before(self):
+        """The zeros of all windows, as they are known before the run."""
+        return np.repeat(self.known, self.count, axis=1).reshape(-1)
+
     def strict(self):
-        return self._errors(self.problem.space.start)
+        return self._errors(self._before())
 
     def calibrated(self, rounds=3):
-        u, deviation = self.problem.space.start, self.problem.parameters[0].prior[1]
+        u, before, deviation = self._before(), self._before(), self.problem.parameters[0].prior[1]
         for _ in range(rounds):
             parts = [run.linearised(u, 0.5, s) for run, s in zip(self.problem.runs, self.problem.sigmas, strict=True)]
             new = np.zeros_like(u)
             for first in range(0, len(parts), self.count):
-                square, right = np.eye(2) / deviation**2, np.zeros(2)
+                square = np.eye(2) / deviation**2
+                right = square @ before[2 * first : 2 * first + 2]
                 for k in range(first, first + self.count):
                     own = slice(2 * k, 2 * k + 2)
                     new[own] = np.linalg.solve(square, right)
@@ -100,6 +107,13 @@ class Fits:
             )  # fmt: skip
             u = walk[0].u
         return u
+
+    def drifted(self, u, run):
+        """Zeros of a run (2,) as those of the others go on, linearly in the order of recording."""
+        found = dict(zip(self.problem.names, self.problem.space.outward(u), strict=True))
+        others = [r for r in RUNS if r != run]
+        known = [[found[p.name] for p in zeros({f"run {r}": []})] for r in others]
+        return np.array([np.polyval(np.polyfit(others, row, 1), run) for row in np.transpose(known)])
 
     def _rows(self, run, size):
         """Residuals of a run among those of the full fit; the priors come last."""
