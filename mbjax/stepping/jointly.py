@@ -128,8 +128,6 @@ def _all(*operands, config, sizes, felt, levels):
 
 _tangents_p = Primitive("mbjax_tangents")
 _tangents_p.multiple_results = True
-
-
 _tangents_p.def_impl(jax.jit(_all, static_argnames=("config", "sizes", "felt", "levels")))
 mlir.register_lowering(_tangents_p, mlir.lower_fun(_all, multiple_results=True))
 
@@ -218,10 +216,8 @@ def _plain(*operands, config, sizes, levels):
 
 _plain_p = Primitive("mbjax_values_of_tangents")
 _plain_p.multiple_results = True
-mlir.register_lowering(_plain_p, mlir.lower_fun(_plain, multiple_results=True))
-
-
 _plain_p.def_impl(jax.jit(_plain, static_argnames=("config", "sizes", "levels")))
+mlir.register_lowering(_plain_p, mlir.lower_fun(_plain, multiple_results=True))
 
 
 @_plain_p.def_abstract_eval
