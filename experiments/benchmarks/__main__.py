@@ -42,6 +42,13 @@ def cases(limit, repeats, full):
     for integrator in ("RK4", "implicit", "implicitfast", "Euler"):
         arguments = {"integrator": integrator, **common}
         yield "slider-crank", f"MuJoCo {integrator}", "mujoco_slider_crank:measure", arguments
+    group = "slider-crank, derivatives"
+    for adjoint, counts in ((None, [0]), ("Tangents", (4, 8, 16)), ("ForwardMode", (4, 8, 16))):
+        for count in counts:
+            name = f"{adjoint} by {count} parameters" if adjoint else contact_cases.PLAIN
+            yield group, f"mbjax {name}", "mbjax_cases:gradient", {"adjoint": adjoint, "count": count, **common}
+    arguments = {"count": 4, "formulation": "tree", "solver": "trapezoidal index 2", **common}
+    yield group, "Exudyn tree, central differences by 4", "exudyn_slider_crank:differences", arguments
     for builder, number in (("slider_crank_3d", None), ("chain", 16), ("chain", 64)):
         name = builder if number is None else f"{builder}({number})"
         arguments = {"builder": builder, "number": number, "repeats": repeats}

@@ -152,6 +152,12 @@ def simulate(formulation, solver, steps, *, linear, modified, tolerance, stiffne
     return seconds, p1.error(read())
 
 
+def differences(count, **arguments):
+    """Central differences by `count` parameters: as many pairs of runs."""
+    row = measure(**arguments)
+    return row | {"seconds": 2 * count * row["seconds"], "setting": f"{2 * count} runs of {row['setting']}"}
+
+
 def measure(formulation, solver, limit, repeats, stiffness=None, highest=4e3):
     """The fastest setting (steps, Newton variant and tolerance, linear solver) whose error is within `limit`."""
     units = round(p1.END / p1.STEP_UNIT)

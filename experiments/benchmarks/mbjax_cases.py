@@ -14,6 +14,13 @@ from .timing import Search, best_of
 
 jax.config.update("jax_enable_x64", True)
 
+# The first 4, 8 or 16 of these are what derivatives are asked by.
+PARAMETERS = (
+    "rod.mass", "slider.mass", "crank.inertia.2.2", "rod.inertia.1.1", "crank.mass", "rod.inertia.0.0",
+    "rod.inertia.2.2", "slider.inertia.0.0", "slider.inertia.1.1", "slider.inertia.2.2", "crank.inertia.0.0",
+    "crank.inertia.1.1", "gravity.acceleration.z", "gravity.acceleration.x", "gravity.acceleration.y",
+    "crank.velocity.x",
+)  # fmt: skip
 SOLVERS = {"Tsit5": diffrax.Tsit5, "Dopri8": diffrax.Dopri8}
 
 
@@ -54,6 +61,50 @@ def slider_crank(solver, limit, repeats):
         "preparation": preparation,
         "steps": int(trajectory.statistics.steps),
         "evaluations": int(trajectory.statistics.evaluations),
+        "reached": reached,
+    }
+
+
+def gradient(adjoint, count, limit, repeats):
+    """The slider's positions and (unless `adjoint` is None) their Jacobian by `count` parameters, at the fastest
+    tolerance whose positions are within `limit`."""
+    system, state, preparation = _assembled("slider_crank_3d")
+    names = PARAMETERS[:count]
+    at = jnp.array([float(system.mechanism.value(name)) for name in names])
+
+    def positions(parameters, rtol):
+        bound = system.bind(dict(zip(names, parameters, strict=True)))
+        how = None if adjoint is None else getattr(mb, adjoint)()
+        steps = mb.Adaptive(rtol=rtol)
+        trajectory = mb.simulate(bound, state, [0.0, *p1.TIMES], steps=steps, adjoint=how, throw=False)
+        found = trajectory["slider.position.x"][1:]
+        return found, (found, trajectory.statistics.steps)
+
+    compiled = mb.compiled(positions if adjoint is None else jax.jacfwd(positions, has_aux=True))
+
+    def run(effort):
+        return jax.block_until_ready(compiled(at, jnp.array(1.0 / effort)))
+
+    def error_at(effort):
+        return p1.error(run(effort)[1][0])
+
+    begin = time.process_time()
+    run(1e3)
+    first = time.process_time() - begin
+    again, _ = best_of(lambda: run(1e3), repeats)
+    effort, reached = Search(error_at, limit).run(1e3, 1e11)
+    seconds, (found, (_, steps)) = best_of(lambda: run(effort), max(repeats, 20))
+    setting = f"rtol {1 / effort:.2g}, {int(steps)} steps"
+    if adjoint is not None:
+        exact = run(1e11)[0] * at
+        off, size = (float(jnp.max(jnp.abs(x))) for x in (found * at - exact, exact))
+        setting += f", derivatives by relative changes up to {size:.2g} m, to {off:.1g} m"
+    return {
+        "setting": setting,
+        "error": error_at(effort),
+        "seconds": seconds,
+        "compile": first - again,
+        "preparation": preparation,
         "reached": reached,
     }
 
