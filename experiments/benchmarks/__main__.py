@@ -14,6 +14,7 @@ from .timing import isolated
 
 MICROSECONDS = ("right-hand side", contact_cases.STEP)
 RIGID = "rigid bodies, "
+TOLERANCE = 7e-6  # at which a plain run of the slider-crank is within its limit
 EXUDYN = [
     ("tree", "trapezoidal index 2", {}),
     ("rotation vector", "trapezoidal index 2", {}),
@@ -42,11 +43,15 @@ def cases(limit, repeats, full):
     for integrator in ("RK4", "implicit", "implicitfast", "Euler"):
         arguments = {"integrator": integrator, **common}
         yield "slider-crank", f"MuJoCo {integrator}", "mujoco_slider_crank:measure", arguments
-    group = "slider-crank, derivatives"
+    group, task = f"slider-crank, derivatives at rtol {TOLERANCE:g}", "mbjax_cases:gradient"
     for adjoint, counts in ((None, [0]), ("Tangents", (4, 8, 16)), ("ForwardMode", (4, 8, 16))):
         for count in counts:
             name = f"{adjoint} by {count} parameters" if adjoint else contact_cases.PLAIN
-            yield group, f"mbjax {name}", "mbjax_cases:gradient", {"adjoint": adjoint, "count": count, **common}
+            arguments = {"adjoint": adjoint, "count": count, "repeats": repeats, "rtol": TOLERANCE}
+            yield group, f"mbjax {name}", task, arguments
+    group = f"slider-crank, derivatives within {p1.SLOPE_LIMIT:g} m"
+    for adjoint in ("Tangents", "ForwardMode"):
+        yield group, f"mbjax {adjoint} by 4 parameters", task, {"adjoint": adjoint, "count": 4, **common}
     arguments = {"count": 4, "formulation": "tree", "solver": "trapezoidal index 2", **common}
     yield group, "Exudyn tree, central differences by 4", "exudyn_slider_crank:differences", arguments
     for builder, number in (("slider_crank_3d", None), ("chain", 16), ("chain", 64)):

@@ -65,9 +65,9 @@ def slider_crank(solver, limit, repeats):
     }
 
 
-def gradient(adjoint, count, limit, repeats):
-    """The slider's positions and (unless `adjoint` is None) their Jacobian by `count` parameters, at the fastest
-    tolerance whose positions are within `limit`."""
+def gradient(adjoint, count, repeats, rtol=None, limit=None):
+    """The slider's positions and (unless `adjoint` is None) their Jacobian by `count` parameters: at a tolerance, or
+    at the fastest one whose positions are within `limit` and derivatives by the masses within `p1.SLOPE_LIMIT`."""
     system, state, preparation = _assembled("slider_crank_3d")
     names = PARAMETERS[:count]
     at = jnp.array([float(system.mechanism.value(name)) for name in names])
@@ -85,23 +85,23 @@ def gradient(adjoint, count, limit, repeats):
     def run(effort):
         return jax.block_until_ready(compiled(at, jnp.array(1.0 / effort)))
 
+    def slope_error(found):
+        return p1.slope_error((found[0] * at)[:, :2])
+
     def error_at(effort):
-        return p1.error(run(effort)[1][0])
+        found = run(effort)
+        return max(p1.error(found[1][0]) / limit, slope_error(found) / p1.SLOPE_LIMIT)
 
     begin = time.process_time()
     run(1e3)
     first = time.process_time() - begin
     again, _ = best_of(lambda: run(1e3), repeats)
-    effort, reached = Search(error_at, limit).run(1e3, 1e11)
-    seconds, (found, (_, steps)) = best_of(lambda: run(effort), max(repeats, 20))
-    setting = f"rtol {1 / effort:.2g}, {int(steps)} steps"
-    if adjoint is not None:
-        exact = run(1e11)[0] * at
-        off, size = (float(jnp.max(jnp.abs(x))) for x in (found * at - exact, exact))
-        setting += f", derivatives by relative changes up to {size:.2g} m, to {off:.1g} m"
+    effort, reached = (1 / rtol, True) if rtol else Search(error_at, 1.0).run(1e3, 1e11)
+    seconds, found = best_of(lambda: run(effort), max(repeats, 20))
+    slopes = "" if adjoint is None else f", derivatives to {slope_error(found):.1g} m"
     return {
-        "setting": setting,
-        "error": error_at(effort),
+        "setting": f"rtol {1 / effort:.2g}, {int(found[1][1])} steps{slopes}",
+        "error": p1.error(found[1][0]),
         "seconds": seconds,
         "compile": first - again,
         "preparation": preparation,

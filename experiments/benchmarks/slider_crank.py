@@ -7,6 +7,11 @@ STEP_UNIT = 0.5  # s, every output time is a multiple
 TIMES = np.array([0.5, 1.0, 2.0, 5.0])
 SLIDER = np.array([0.18504124, 0.20789584, 0.28983550, 0.22025265])  # m, slider position at TIMES, to 1e-7
 LIMIT = 2e-6  # m
+# m, derivatives of SLIDER by relative changes of the masses of rod and block: mbjax at rtol 1e-10 and 1e-12, both ways
+SLOPES = np.array(
+    [[0.00381886, -0.00400936], [-0.07155076, 0.07486352], [-0.03831589, 0.03904829], [-0.36753322, 0.37337662]]
+)
+SLOPE_LIMIT = 4e-5  # m; Exudyn's central differences reach it with runs within LIMIT
 
 A = np.array([0.0, 0.1, 0.12])
 B = np.array([0.0, 0.1, 0.2])
@@ -49,5 +54,14 @@ def axes_with_z(z):
 
 def error(positions):
     """Largest error of the slider position over TIMES (m); infinite if it is not a number."""
-    worst = float(np.max(np.abs(np.asarray(positions, dtype=float) - SLIDER)))
+    return _largest(positions, SLIDER)
+
+
+def slope_error(slopes):
+    """Largest error of its derivatives by the two masses (times, masses)."""
+    return _largest(slopes, SLOPES)
+
+
+def _largest(found, exact):
+    worst = float(np.max(np.abs(np.asarray(found, dtype=float) - exact)))
     return worst if np.isfinite(worst) else float("inf")

@@ -1,7 +1,7 @@
 """How derivatives go through a simulation.
 
-- `Tangents` (default): state and sensitivities are integrated together and both are in the error norm, so a
-  derivative is as accurate as the motion. Reverse-mode requests (`jax.grad`) are answered by `Replay`.
+- `Tangents` (default): state and sensitivities are integrated together, and both are in the error norm, under
+  the same tolerance. Reverse-mode requests (`jax.grad`) are answered by `Replay`.
 - `ForwardMode`: JAX differentiates the step sequence of the plain run. Cheaper, and only as accurate as the steps
   that were chosen for the motion alone: a converged motion does not vouch for its derivative.
 - `Replay`: reverse mode. The accepted steps of the plain run are recorded and replayed under checkpointing, so the
